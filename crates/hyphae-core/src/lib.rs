@@ -1,4 +1,11 @@
 //! What a memory, a session and a turn are, and the rules over them.
+//!
+//! Nothing in here does IO or knows a protocol, a database or a model: those are behind
+//! [`ports`]. Start reading at [`agent`] for conversations.
 #![deny(missing_docs)]
 
+pub mod agent;
+pub mod ids;
 pub mod ports;
+pub mod scope;
+pub mod session;

@@ -1,0 +1,70 @@
+//! Identities. Each kind of thing has its own type, all are time-ordered UUIDs (version 7).
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Wraps an id that [`crate::ports::Clock`] made or a store kept.
+            pub const fn new(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// Returns the plain UUID.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.as_hyphenated().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    };
+}
+
+id!(
+    /// Names a cell, which is one memory.
+    CellId
+);
+id!(
+    /// Names a credential. A credential *is* the identity of whoever holds its key.
+    CredentialId
+);
+id!(
+    /// Names a diff, which is one change on its way through the topology.
+    DiffId
+);
+id!(
+    /// Names one message of a conversation; chunks with the same id belong together.
+    MessageId
+);
+id!(
+    /// Names a conversation.
+    SessionId
+);
+id!(
+    /// Names those who share one memory; nothing crosses from one tenant to another.
+    TenantId
+);
+id!(
+    /// Names one turn of a session: a prompt and all that answers it.
+    TurnId
+);
