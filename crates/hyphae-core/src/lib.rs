@@ -5,7 +5,11 @@
 #![deny(missing_docs)]
 
 pub mod agent;
+pub mod cell;
+pub mod credential;
 pub mod ids;
 pub mod ports;
+pub mod recall;
 pub mod scope;
 pub mod session;
+pub mod text;
