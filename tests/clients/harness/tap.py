@@ -1,0 +1,55 @@
+"""Stands between a client and `hyphae-server acp-stdio`, passes every byte on, and records each line both ways.
+
+HYPHAE_BIN names the binary, HYPHAE_TAP the folder for the record. Signals are passed on; the exit code is the agent's.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+
+def main() -> int:
+    agent = subprocess.Popen(
+        [os.environ["HYPHAE_BIN"], "acp-stdio", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda received, _frame: agent.send_signal(received))
+    name = f"{time.time_ns()}-{os.getpid()}.ndjson"
+    record = open(os.path.join(os.environ["HYPHAE_TAP"], name), "a", encoding="utf-8")
+    lock = threading.Lock()
+
+    def keep(who: str, line: bytes) -> None:
+        with lock:
+            record.write(json.dumps({"from": who, "line": line.decode(errors="surrogateescape")}) + "\n")
+            record.flush()
+
+    def pass_requests() -> None:
+        try:
+            for line in sys.stdin.buffer:
+                keep("client", line)
+                agent.stdin.write(line)
+                agent.stdin.flush()
+            agent.stdin.close()
+        except OSError:
+            pass  # the agent went first
+
+    threading.Thread(target=pass_requests, daemon=True).start()
+    listening = True
+    for line in agent.stdout:
+        keep("agent", line)
+        try:
+            if listening:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+        except OSError:
+            listening = False  # the client went first
+    code = agent.wait()
+    # Past the interpreter's shutdown, which would wait for the thread that still reads stdin.
+    os._exit(code if code >= 0 else 128 - code)
+
+
+main()

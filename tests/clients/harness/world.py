@@ -1,0 +1,139 @@
+"""A scratch world for one case: a home of its own, a database made by `hyphae-server init`, and keys."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from .cases import PATIENCE, Failed, check
+
+HARNESS = Path(__file__).resolve().parent
+CLIENTS = HARNESS.parent
+KEY = re.compile(r"^hyk_[0-9a-f]{64}$", re.MULTILINE)
+
+
+class World:
+    """Nothing in it is shared with another case, nor with the person who runs the suites."""
+
+    def __init__(self, binary: Path, tools: Path, captures: Path, name: str):
+        self.binary, self.tools, self.captures, self.name = binary, tools, captures, name
+        self.root = Path(tempfile.mkdtemp(prefix="hyphae-clients-"))
+        self.home = self.root / "home"
+        self.project = self.root / "project"
+        for folder in (self.home, self.project):
+            folder.mkdir()
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(self.home),
+            "XDG_DATA_HOME": str(self.root / "data"),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "HYPHAE_LOG": "trace",
+            # Marks every process that this world starts, at any depth, for `leftovers`.
+            "HYPHAE_TEST_WORLD": str(self.root),
+        }
+        self.secrets: list[str] = []
+        self.agents: list = []
+        self.key: str | None = None
+        self.captured = 0
+
+    def init(self) -> str:
+        """Makes the database and the first key, as a person would."""
+        self.key = self._key_from("init")
+        return self.key
+
+    def create_key(self, name: str) -> str:
+        return self._key_from("keys", "create", "--name", name)
+
+    def _key_from(self, *arguments: str) -> str:
+        done = self.hyphae(*arguments)
+        found = KEY.search(done.stdout)
+        check(done.returncode == 0 and found, f"{arguments} printed no key (exit {done.returncode}): {done.stderr[-400:]}")
+        self.secrets.append(found.group())
+        return found.group()
+
+    def hyphae(self, *arguments: str, env: dict | None = None, stdin: str = "") -> subprocess.CompletedProcess:
+        """Runs `hyphae-server` to its end."""
+        try:
+            return subprocess.run(
+                [self.binary, *arguments], env=self.env | (env or {}), cwd=self.project, input=stdin,
+                capture_output=True, text=True, timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired as late:
+            raise Failed(f"hyphae-server {' '.join(arguments)} did not end") from late
+
+    def secret(self, about: str) -> str:
+        """A word that must show up neither in the log nor in an error; checked when an agent ends."""
+        word = f"{about}{os.urandom(6).hex()}"
+        self.secrets.append(word)
+        return word
+
+    def capture(self) -> Path:
+        """A new file for the wire of one connection."""
+        self.captured += 1
+        folder = self.captures / self.name.replace("/", "__")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{self.captured}.ndjson"
+
+    def tapped(self) -> tuple[Path, dict]:
+        """A command for foreign clients that runs the agent and records its wire, and the environment it needs."""
+        folder = self.captures / self.name.replace("/", "__")
+        folder.mkdir(parents=True, exist_ok=True)
+        env = {"HYPHAE_BIN": str(self.binary), "HYPHAE_TAP": str(folder), "HYPHAE_API_KEY": self.key}
+        command = self.root / "agent"
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -ISB "{HARNESS / "tap.py"}" "$@"\n')
+        command.chmod(0o755)
+        return command, self.env | env
+
+    def tap_lines(self, direction: str | None = None) -> list:
+        """What taps of this world recorded, connection by connection: (file, direction, line)."""
+        found = []
+        for file in sorted((self.captures / self.name.replace("/", "__")).glob("*.ndjson")):
+            for line in file.read_text().splitlines():
+                entry = json.loads(line)
+                if direction in (None, entry["from"]):
+                    found.append((file.name, entry["from"], entry["line"]))
+        return found
+
+    def leftovers(self) -> list[int]:
+        """Processes that this world started and that are still there."""
+        mark = f"HYPHAE_TEST_WORLD={self.root}".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0") and "Z" not in _state(entry):
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # ended meanwhile, or not ours
+        return found
+
+    def close(self, keep: bool) -> None:
+        """Ends what is left and removes the folder."""
+        for agent in self.agents:
+            agent.kill()
+        for attempt in (signal.SIGTERM, signal.SIGKILL):
+            left = self.leftovers()
+            for pid in left:
+                try:
+                    os.kill(pid, attempt)
+                except ProcessLookupError:
+                    pass
+            deadline = time.monotonic() + 3
+            while left and self.leftovers() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        if not keep:
+            shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _state(process: Path) -> str:
+    return (process / "stat").read_text().rsplit(")", 1)[1].split()[0]

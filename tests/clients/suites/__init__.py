@@ -1,0 +1,1 @@
+"""The suites; each module registers its cases when it is imported."""
