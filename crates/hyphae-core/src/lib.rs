@@ -13,3 +13,4 @@ pub mod recall;
 pub mod scope;
 pub mod session;
 pub mod text;
+pub mod turn;
