@@ -6,11 +6,14 @@
 
 pub mod agent;
 pub mod cell;
+pub mod console;
 pub mod credential;
 pub mod ids;
+pub mod memories;
 pub mod ports;
 pub mod recall;
 pub mod scope;
 pub mod session;
 pub mod text;
+pub mod topology;
 pub mod turn;

@@ -1,7 +1,15 @@
 //! How memories are found: words, vectors, and one number from both.
 
+mod document;
+mod index;
+mod score;
 mod terms;
 mod vector;
+mod words;
 
+pub use document::{context_terms, embedded_text};
+pub use index::{Filter, Hit, Near, ProjectIndex, Query, Summary};
+pub use score::{Distance, Scoring};
 pub use terms::{Term, Terms};
 pub use vector::Vector;
+pub use words::{all_terms_of, terms_of};

@@ -1,0 +1,465 @@
+//! The recall index of one scope: exact, in memory, derived. It can be dropped at any time and
+//! is filled again from [`MemoryStore::changes`](crate::ports::MemoryStore::changes).
+
+use std::{
+    cmp::Ordering,
+    collections::{BinaryHeap, HashMap},
+};
+
+use super::{
+    score::{Distance, Scoring, Words},
+    terms::{Term, Terms},
+    vector::{Probe, Vector},
+};
+use crate::{
+    cell::{CellType, Fingerprint, Layer, Visibility},
+    ids::CellId,
+    ports::{Change, Entry, Sequence},
+};
+
+/// Everything that one scope can recall.
+#[derive(Debug)]
+pub struct ProjectIndex {
+    dimension: usize,
+    upto: Sequence,
+    rows: Vec<Row>,
+    scales: Vec<f32>,
+    numbers: Vec<i8>,
+    place: HashMap<CellId, u32>,
+    postings: HashMap<Term, Vec<Posting>>,
+    by_text: HashMap<Fingerprint, Vec<u32>>,
+    live: Live,
+    without_vector: usize,
+}
+
+/// Sums over the rows that are still alive.
+#[derive(Debug, Default)]
+struct Live {
+    rows: u32,
+    own_words: u64,
+    context_words: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    id: CellId,
+    alive: bool,
+    has_vector: bool,
+    revision: u32,
+    cell_type: CellType,
+    layer: Layer,
+    visibility: Visibility,
+    own_project: bool,
+    /// Orders rows of one distance: the logarithm of the salience as it decays from the last
+    /// change on. Its order does not change with the time at which it is looked at.
+    weight: f64,
+    fingerprint: Fingerprint,
+    own_words: u32,
+    context_words: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    row: u32,
+    own: u8,
+    context: u8,
+}
+
+/// What is asked of an index.
+#[derive(Debug, Clone)]
+pub struct Query<'a> {
+    /// The query's vector; none to search by words alone.
+    pub vector: Option<&'a [f32]>,
+    /// The query's words.
+    pub terms: &'a Terms,
+    /// The hash of the query as a memory's text, which finds the identical one.
+    pub fingerprint: Fingerprint,
+    /// Which cells may answer.
+    pub filter: Filter,
+    /// The most hits wanted, at least 1.
+    pub k: usize,
+}
+
+/// Which cells may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Only cells of this layer.
+    pub layer: Option<Layer>,
+    /// Only cells of this type.
+    pub cell_type: Option<CellType>,
+}
+
+impl Filter {
+    fn takes(self, row: &Row) -> bool {
+        row.alive
+            && self.layer.is_none_or(|layer| layer == row.layer)
+            && self.cell_type.is_none_or(|kind| kind == row.cell_type)
+    }
+}
+
+/// A cell that answers a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The cell.
+    pub id: CellId,
+    /// The one number that sorts an answer.
+    pub distance: Distance,
+    /// The cosine part, in about [-1, 1]; none if the cell or the query has no usable vector.
+    pub cosine: Option<f32>,
+    /// The keyword part, in [0, 1).
+    pub words: f32,
+}
+
+/// A cell near a vector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// The cell.
+    pub id: CellId,
+    /// The cosine, in about [-1, 1].
+    pub cosine: f32,
+}
+
+impl ProjectIndex {
+    /// Makes an empty index for vectors of `dimension` numbers; vectors of another width are
+    /// passed over.
+    pub fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            upto: Sequence::default(),
+            rows: Vec::new(),
+            scales: Vec::new(),
+            numbers: Vec::new(),
+            place: HashMap::new(),
+            postings: HashMap::new(),
+            by_text: HashMap::new(),
+            live: Live::default(),
+            without_vector: 0,
+        }
+    }
+
+    /// Returns the last change that the index knows of.
+    pub const fn upto(&self) -> Sequence {
+        self.upto
+    }
+
+    /// Returns how many cells can be recalled.
+    pub const fn len(&self) -> usize {
+        self.live.rows as usize
+    }
+
+    /// Tells whether nothing can be recalled.
+    pub const fn is_empty(&self) -> bool {
+        self.live.rows == 0
+    }
+
+    /// Returns how many cells can be found by words only.
+    pub const fn without_vector(&self) -> usize {
+        self.without_vector
+    }
+
+    /// Tells whether more than half of the index is remains of what changed, so that it is
+    /// cheaper to fill a new one.
+    pub fn is_worn(&self) -> bool {
+        let dead = self.rows.len() - self.len();
+        dead > 1024 && dead > self.len()
+    }
+
+    /// Returns roughly how many bytes the index holds.
+    pub fn bytes(&self) -> usize {
+        let postings: usize = self
+            .postings
+            .values()
+            .map(|list| list.capacity() * 8 + 48)
+            .sum();
+        self.rows.capacity() * (size_of::<Row>() + 4 + 40 + 80) + self.numbers.capacity() + postings
+    }
+
+    /// Takes changes in, in the order of their sequence.
+    pub fn apply(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            self.upto = self.upto.max(change.sequence);
+            self.bury(change.id);
+            if let Some(entry) = change.entry {
+                self.add(change.id, &entry);
+            }
+        }
+    }
+
+    fn bury(&mut self, id: CellId) {
+        let Some(row) = self
+            .place
+            .remove(&id)
+            .and_then(|at| self.rows.get_mut(at as usize))
+        else {
+            return;
+        };
+        row.alive = false;
+        self.live.rows -= 1;
+        self.live.own_words -= u64::from(row.own_words);
+        self.live.context_words -= u64::from(row.context_words);
+        self.without_vector -= usize::from(!row.has_vector);
+    }
+
+    fn add(&mut self, id: CellId, entry: &Entry) {
+        let at = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let vector = entry
+            .vector
+            .as_ref()
+            .filter(|v| v.numbers.len() == self.dimension);
+        match vector {
+            Some(vector) => {
+                self.scales.push(vector.scale);
+                self.numbers.extend_from_slice(&vector.numbers);
+            }
+            None => {
+                self.scales.push(0.0);
+                self.numbers.resize(self.numbers.len() + self.dimension, 0);
+            }
+        }
+        let mut counts: HashMap<Term, (u8, u8)> = HashMap::new();
+        entry
+            .terms
+            .iter()
+            .for_each(|(term, n)| counts.entry(term).or_default().0 = n);
+        entry
+            .context
+            .iter()
+            .for_each(|(term, n)| counts.entry(term).or_default().1 = n);
+        for (term, (own, context)) in counts {
+            self.postings.entry(term).or_default().push(Posting {
+                row: at,
+                own,
+                context,
+            });
+        }
+        let row = Row {
+            id,
+            alive: true,
+            has_vector: vector.is_some(),
+            revision: entry.revision,
+            cell_type: entry.cell_type,
+            layer: entry.layer,
+            visibility: entry.visibility,
+            own_project: entry.own_project,
+            weight: decaying_weight(entry),
+            fingerprint: entry.fingerprint,
+            own_words: entry.terms.total(),
+            context_words: entry.context.total(),
+        };
+        self.live.rows += 1;
+        self.live.own_words += u64::from(row.own_words);
+        self.live.context_words += u64::from(row.context_words);
+        self.without_vector += usize::from(vector.is_none());
+        self.by_text.entry(row.fingerprint).or_default().push(at);
+        self.place.insert(id, at);
+        self.rows.push(row);
+    }
+
+    /// Returns the nearest cells, nearest first; cells of one distance by salience, then the
+    /// older one first. Cells that have nothing to do with the query are left out.
+    pub fn search(&self, query: &Query<'_>, scoring: &Scoring) -> Vec<Hit> {
+        let shares = self.keyword_shares(query.terms, scoring);
+        let mut best = Best::new(query.k);
+        let mut judge = |row: usize, cosine: Option<f32>| {
+            let share = shares.get(row).copied().unwrap_or_default();
+            let entry = &self.rows[row];
+            let distance = if entry.fingerprint == query.fingerprint {
+                Distance::IDENTICAL
+            } else if scoring.is_related(cosine, share) {
+                scoring.distance(cosine, share)
+            } else {
+                return;
+            };
+            best.offer(distance, entry, cosine, share);
+        };
+        match query.vector {
+            Some(vector) => Probe::fine(vector).scan(
+                &self.scales,
+                &self.numbers,
+                |row| query.filter.takes(&self.rows[row]),
+                |row, cosine| judge(row, self.rows[row].has_vector.then_some(cosine)),
+            ),
+            None => (0..self.rows.len())
+                .filter(|&row| query.filter.takes(&self.rows[row]))
+                .for_each(|row| judge(row, None)),
+        }
+        best.into_hits()
+    }
+
+    /// Returns the `n` cells of a layer nearest to a vector by cosine alone, nearest first.
+    pub fn nearest(&self, vector: &[f32], layer: Layer, n: usize) -> Vec<Near> {
+        let mut near = Vec::new();
+        Probe::fine(vector).scan(
+            &self.scales,
+            &self.numbers,
+            |row| {
+                let row = &self.rows[row];
+                row.alive && row.has_vector && row.own_project && row.layer == layer
+            },
+            |row, cosine| near.push((cosine, row)),
+        );
+        let order = |a: &(f32, usize), b: &(f32, usize)| {
+            b.0.total_cmp(&a.0)
+                .then_with(|| self.rows[a.1].id.cmp(&self.rows[b.1].id))
+        };
+        if n < near.len() {
+            near.select_nth_unstable_by(n, order);
+            near.truncate(n);
+        }
+        near.sort_unstable_by(order);
+        near.into_iter()
+            .map(|(cosine, row)| Near {
+                id: self.rows[row].id,
+                cosine,
+            })
+            .collect()
+    }
+
+    /// Returns a cell's vector, if it is in the index.
+    pub fn vector(&self, id: CellId) -> Option<Vector> {
+        let at = *self.place.get(&id)? as usize;
+        let numbers = self
+            .numbers
+            .get(at * self.dimension..(at + 1) * self.dimension)?;
+        self.rows[at].has_vector.then(|| Vector {
+            scale: self.scales[at],
+            numbers: numbers.into(),
+        })
+    }
+
+    /// Returns what is needed to judge whether a cell may take another text in.
+    pub fn summary(&self, id: CellId) -> Option<Summary> {
+        let row = &self.rows[*self.place.get(&id)? as usize];
+        Some(Summary {
+            revision: row.revision,
+            cell_type: row.cell_type,
+            visibility: row.visibility,
+            own_project: row.own_project,
+        })
+    }
+
+    fn keyword_shares(&self, terms: &Terms, scoring: &Scoring) -> Vec<f32> {
+        let mut shares = vec![0.0; if terms.is_empty() { 0 } else { self.rows.len() }];
+        let words = Words::new(
+            scoring,
+            self.live.rows,
+            self.live.own_words,
+            self.live.context_words,
+        );
+        let mut reachable = 0.0;
+        for (term, times) in terms.iter() {
+            let list = self
+                .postings
+                .get(&term)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let alive = list
+                .iter()
+                .filter(|posting| self.rows[posting.row as usize].alive);
+            let rarity = words.rarity(alive.clone().count()) * f32::from(times);
+            reachable += words.most(rarity);
+            for posting in alive {
+                let row = &self.rows[posting.row as usize];
+                shares[posting.row as usize] += words.score(
+                    rarity,
+                    (posting.own, posting.context),
+                    (row.own_words, row.context_words),
+                );
+            }
+        }
+        if reachable > 0.0 {
+            shares.iter_mut().for_each(|share| *share /= reachable);
+        }
+        shares
+    }
+}
+
+/// What is needed to judge whether a cell may take another text in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Its revision.
+    pub revision: u32,
+    /// Its type.
+    pub cell_type: CellType,
+    /// Who may recall it.
+    pub visibility: Visibility,
+    /// Whether it lies in the scope's own project.
+    pub own_project: bool,
+}
+
+/// Salience decays as `s0 · 0.99^days` (HyphaeDB paper, eq. 6), so of two cells the order of
+/// `ln s0 + days · -ln 0.99`, days counted up to the last change, is the order at every moment.
+fn decaying_weight(entry: &Entry) -> f64 {
+    const SECONDS_A_DAY: f64 = 86_400.0;
+    let days = entry.updated_at.as_second() as f64 / SECONDS_A_DAY;
+    entry.salience.get().ln() - days * 0.99_f64.ln()
+}
+
+/// The `k` best candidates seen so far.
+struct Best {
+    k: usize,
+    heap: BinaryHeap<Candidate>,
+}
+
+#[derive(PartialEq)]
+struct Candidate {
+    distance: Distance,
+    weight: f64,
+    hit: Hit,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    /// The worse candidate is the greater one.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.distance
+            .cmp(&other.distance)
+            .then_with(|| other.weight.total_cmp(&self.weight))
+            .then_with(|| self.hit.id.cmp(&other.hit.id))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Best {
+    fn new(k: usize) -> Self {
+        Self {
+            k: k.max(1),
+            heap: BinaryHeap::with_capacity(k.min(1024) + 1),
+        }
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, distance: Distance, row: &Row, cosine: Option<f32>, words: f32) {
+        if self.heap.len() == self.k && self.heap.peek().is_some_and(|w| w.distance < distance) {
+            return;
+        }
+        let hit = Hit {
+            id: row.id,
+            distance,
+            cosine,
+            words,
+        };
+        self.heap.push(Candidate {
+            distance,
+            weight: row.weight,
+            hit,
+        });
+        if self.heap.len() > self.k {
+            self.heap.pop();
+        }
+    }
+
+    fn into_hits(self) -> Vec<Hit> {
+        self.heap
+            .into_sorted_vec()
+            .into_iter()
+            .map(|candidate| candidate.hit)
+            .collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! The graph over memories: bounded in degree, navigable, owned by us as rows of edges.
+//!
+//! Links carry gossip later; they are not the search index. The rule by which a node keeps its
+//! neighbours is the diversity rule of HNSW and Vamana, so that some links lead out of a
+//! cluster and not all into its middle.
+
+use crate::ids::CellId;
+
+/// Slack of the diversity rule (Vamana's α): a candidate is dropped if a kept neighbour is
+/// nearer to it than the node is, even after its distance was stretched by this.
+pub const ALPHA: f32 = 1.2;
+
+/// How many of the nearest cells are considered as neighbours of a new node.
+pub const CANDIDATES: usize = 64;
+
+/// The least weight of a link, so that no hop costs more than a thousand.
+pub const MIN_WEIGHT: f32 = 0.001;
+
+/// A possible neighbour of a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// The cell.
+    pub id: CellId,
+    /// Its cosine to the node.
+    pub cosine: f32,
+}
+
+/// Returns the weight of a semantic link: the cosine, at least [`MIN_WEIGHT`], at most 1.
+pub fn weight(cosine: f32) -> f32 {
+    cosine.clamp(MIN_WEIGHT, 1.0)
+}
+
+/// Returns those of `candidates` that a node keeps as neighbours, nearest first, at most
+/// `degree`. `cosine` tells how near two candidates are to each other.
+///
+/// A candidate is kept unless `α · d(candidate, kept) <= d(candidate, node)` for one that is
+/// kept already, with `d = 1 − cosine`. The nearest is always kept.
+pub fn neighbours(
+    mut candidates: Vec<Candidate>,
+    degree: usize,
+    cosine: impl Fn(CellId, CellId) -> f32,
+) -> Vec<Candidate> {
+    candidates.sort_unstable_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
+    let mut kept: Vec<Candidate> = Vec::with_capacity(degree);
+    for candidate in candidates {
+        if kept.len() == degree {
+            break;
+        }
+        let to_node = 1.0 - candidate.cosine;
+        let blocked = kept
+            .iter()
+            .any(|other| ALPHA * (1.0 - cosine(candidate.id, other.id)) <= to_node);
+        if !blocked {
+            kept.push(candidate);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(n: u128) -> CellId {
+        CellId::new(Uuid::from_u128(n))
+    }
+
+    /// Candidates on a circle, the node at angle 0.
+    fn check(angles: &[f32], degree: usize, want: &[u128]) {
+        let cosine = |a: f32, b: f32| (a - b).to_radians().cos();
+        let angle = |id: CellId| angles[id.uuid().as_u128() as usize];
+        let candidates = (0..angles.len())
+            .map(|n| Candidate {
+                id: id(n as u128),
+                cosine: cosine(angles[n], 0.0),
+            })
+            .collect();
+        let kept = neighbours(candidates, degree, |a, b| cosine(angle(a), angle(b)));
+        let ids: Vec<u128> = kept.iter().map(|c| c.id.uuid().as_u128()).collect();
+        assert_eq!(ids, want);
+    }
+
+    #[test]
+    fn a_cluster_is_represented_by_its_nearest_member() {
+        check(&[20.0, 21.0, 22.0, -30.0, -31.0], 24, &[0, 3]);
+    }
+
+    #[test]
+    fn no_more_than_the_degree_is_kept() {
+        check(&[40.0, -40.0, 90.0, -90.0], 2, &[0, 1]);
+    }
+
+    #[test]
+    fn the_identical_place_is_a_neighbour_once() {
+        check(&[0.0, 0.0, 60.0], 24, &[0]);
+    }
+
+    #[test]
+    fn a_weight_is_a_share_above_nothing() {
+        assert_eq!(weight(-0.3), MIN_WEIGHT);
+        assert_eq!(weight(0.5), 0.5);
+        assert_eq!(weight(1.000_1), 1.0);
+    }
+}
