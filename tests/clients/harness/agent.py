@@ -22,6 +22,7 @@ INITIALIZE = {
 }
 CHUNKS = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk", "tool_call", "tool_call_update", "plan")
 EXIT_WITHIN = 3.0
+NO_KEY = "no key"  # as `key`: the environment holds none, and the key file decides
 
 
 class Refused(Exception):
@@ -54,7 +55,7 @@ class Agent:
         self.may_read = threading.Event()
         if reading:
             self.may_read.set()
-        environment = world.env | {"HYPHAE_API_KEY": key or world.key} | (env or {})
+        environment = world.env | ({} if key == NO_KEY else {"HYPHAE_API_KEY": key or world.key}) | (env or {})
         self.started = time.monotonic()
         with open(self.stderr_path, "wb") as stderr:
             self.process = subprocess.Popen(
