@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_identical_place_is_a_neighbour_once() {
-        check(&[0.0, 0.0, 60.0], 24, &[0]);
+        check(&[0.0, 0.0, 60.0], 24, &[0, 2]);
     }
 
     #[test]
