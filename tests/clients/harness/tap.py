@@ -1,6 +1,7 @@
 """Stands between a client and `hyphae-server acp-stdio`, passes every byte on, and records each line both ways.
 
-HYPHAE_BIN names the binary, HYPHAE_TAP the folder for the record. Signals are passed on; the exit code is the agent's.
+HYPHAE_BIN names the binary, HYPHAE_TAP the folder for the records: the wire, the log, and at the end the exit code.
+Signals are passed on; the exit code is the agent's.
 """
 
 import json
@@ -13,13 +14,14 @@ import time
 
 
 def main() -> int:
-    agent = subprocess.Popen(
-        [os.environ["HYPHAE_BIN"], "acp-stdio", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    stem = os.path.join(os.environ["HYPHAE_TAP"], f"{time.time_ns()}-{os.getpid()}")
+    # Not the client's stderr: some clients never read it, and at trace level there is much.
+    with open(f"{stem}.log", "wb") as log:
+        command = [os.environ["HYPHAE_BIN"], "acp-stdio", *sys.argv[1:]]
+        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda received, _frame: agent.send_signal(received))
-    name = f"{time.time_ns()}-{os.getpid()}.ndjson"
-    record = open(os.path.join(os.environ["HYPHAE_TAP"], name), "a", encoding="utf-8")
+    record = open(f"{stem}.ndjson", "a", encoding="utf-8")
     lock = threading.Lock()
 
     def keep(who: str, line: bytes) -> None:
@@ -48,6 +50,8 @@ def main() -> int:
         except OSError:
             listening = False  # the client went first
     code = agent.wait()
+    with open(f"{stem}.exit", "w", encoding="utf-8") as ended:
+        ended.write(str(code))
     # Past the interpreter's shutdown, which would wait for the thread that still reads stdin.
     os._exit(code if code >= 0 else 128 - code)
 

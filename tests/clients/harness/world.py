@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .cases import PATIENCE, Failed, check
+from .cases import PATIENCE, Failed, check, wait_until
 
 HARNESS = Path(__file__).resolve().parent
 CLIENTS = HARNESS.parent
@@ -85,23 +85,26 @@ class World:
 
     def tapped(self) -> tuple[Path, dict]:
         """A command for foreign clients that runs the agent and records its wire, and the environment it needs."""
-        folder = self.captures / self.name.replace("/", "__")
-        folder.mkdir(parents=True, exist_ok=True)
-        env = {"HYPHAE_BIN": str(self.binary), "HYPHAE_TAP": str(folder), "HYPHAE_API_KEY": self.key}
+        self.tap = self.captures / self.name.replace("/", "__")
+        self.tap.mkdir(parents=True, exist_ok=True)
         command = self.root / "agent"
         command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -ISB "{HARNESS / "tap.py"}" "$@"\n')
         command.chmod(0o755)
+        env = {"HYPHAE_BIN": str(self.binary), "HYPHAE_TAP": str(self.tap), "HYPHAE_API_KEY": self.key}
         return command, self.env | env
 
-    def tap_lines(self, direction: str | None = None) -> list:
-        """What taps of this world recorded, connection by connection: (file, direction, line)."""
-        found = []
-        for file in sorted((self.captures / self.name.replace("/", "__")).glob("*.ndjson")):
-            for line in file.read_text().splitlines():
-                entry = json.loads(line)
-                if direction in (None, entry["from"]):
-                    found.append((file.name, entry["from"], entry["line"]))
-        return found
+    def connections(self) -> list["Connection"]:
+        """What the taps of this world recorded, oldest connection first."""
+        return [Connection(file) for file in sorted(self.tap.glob("*.ndjson"))]
+
+    def check_connections(self) -> None:
+        """What holds for every agent that a foreign client started: a clean end, and no secret in the log."""
+        wait_until(lambda: all(c.exit is not None for c in self.connections()), "every agent to end")
+        for connection in self.connections():
+            check(connection.exit == "0", f"an agent ended with {connection.exit}: {connection.log[-400:]}")
+            for word in self.secrets:
+                place = connection.log.find(word)
+                check(place < 0, f"the log holds {word}: {connection.log[max(0, place - 200) : place + 100]}")
 
     def leftovers(self) -> list[int]:
         """Processes that this world started and that are still there."""
@@ -133,6 +136,23 @@ class World:
                 time.sleep(0.05)
         if not keep:
             shutil.rmtree(self.root, ignore_errors=True)
+
+
+class Connection:
+    """One agent process of a foreign client, as its tap saw it."""
+
+    def __init__(self, file: Path):
+        # The tap may be writing its next line just now.
+        whole = file.read_text().rpartition("\n")[0]
+        entries = [json.loads(line) for line in whole.split("\n") if line]
+        self.from_client = [json.loads(e["line"]) for e in entries if e["from"] == "client"]
+        self.from_agent = [json.loads(e["line"]) for e in entries if e["from"] == "agent"]
+        self.log = file.with_suffix(".log").read_text(errors="replace")
+        ended = file.with_suffix(".exit")
+        self.exit = ended.read_text() if ended.exists() else None
+
+    def methods(self) -> list[str]:
+        return [message["method"] for message in self.from_client if "method" in message]
 
 
 def _state(process: Path) -> str:

@@ -178,6 +178,16 @@ def _(world: World):
             equal(agent.say(session, f"/query --layer {layer} curlews call at dusk"), ["no results"], layer)
 
 
+@case("raw/console/the-terminal-and-the-editor-share-one-memory")
+def _(world: World):
+    done = world.hyphae("console", "/store --type Lesson told in a terminal")
+    check(done.returncode == 0 and STORED.search(done.stdout), f"exit {done.returncode}: {done.stdout} {done.stderr[-300:]}")
+    with Agent(world) as agent:
+        agent.initialize()
+        (found,) = matches(agent.say(agent.new(), "told in a terminal"))
+        equal(found[2:], ("Lesson", "told in a terminal"), "the match")
+
+
 @case("raw/console/storing-the-same-again-is-one-memory")
 def _(world: World):
     with Agent(world) as agent:
@@ -232,6 +242,6 @@ def _(world: World):
         answer = agent.until(lambda m: "method" not in m and m.get("id") in ("odd", None), "an answer")
         if answer["id"] is None:
             equal(answer["error"]["code"], -32700, "the code")
-            agent.unanswered.add('"odd"')
+            agent.optional.add('"odd"')
             agent.null_answers += 1
         agent.say(session, "/help")

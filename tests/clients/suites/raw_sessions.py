@@ -383,3 +383,15 @@ def _(world: World):
         check("the medlar" in two.say(two.new(), "the medlar is brown")[0], "visibility is the project by default")
         equal(len(listed(one)), 1, "sessions of the first key")
         equal(len(listed(two)), 1, "sessions of the second key")
+
+
+@case("raw/sessions/fork-is-there-only-where-it-is-advertised")
+def _(world: World):
+    with Agent(world) as agent:
+        can = agent.initialize()["agentCapabilities"]["sessionCapabilities"]
+        session = agent.new()
+        answer = agent.answer(agent.ask("session/fork", setup(world, session)))
+        if "fork" in can:
+            check(answer["result"]["sessionId"] != session, f"the answer: {answer}")
+        else:
+            equal(answer.get("error", {}).get("code"), -32601, f"the answer: {answer}")
