@@ -26,6 +26,12 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// is started, none is cancelled, nothing is recorded.
     fn check_prompt(&self, prompt: &[PromptBlock]) -> Result<(), PromptRefusal>;
 
+    /// Returns a prompt as it is to be kept in a transcript. What an agent would not keep
+    /// elsewhere, such as a secret that was pasted, does not belong there either.
+    fn prompt_for_record(&self, prompt: &[PromptBlock]) -> Vec<PromptBlock> {
+        prompt.to_vec()
+    }
+
     /// Runs one turn and returns why it ended.
     ///
     /// Events go to `events` while the turn runs. When `request.cancel` fires the agent stops

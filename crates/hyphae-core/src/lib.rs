@@ -9,6 +9,7 @@ pub mod cell;
 pub mod console;
 pub mod credential;
 pub mod ids;
+pub mod mask;
 pub mod memories;
 pub mod ports;
 pub mod recall;

@@ -17,6 +17,7 @@ use crate::{
         StopReason, TurnEvents, TurnRequest,
     },
     ids::MessageId,
+    mask,
     memories::{
         BASE_LAYER, Match, Memories, MemoryError, Mode, NewMemory, RecallRequest, Recalled,
     },
@@ -64,7 +65,11 @@ impl Console {
     async fn answer(&self, request: &TurnRequest) -> Result<Vec<String>, AgentError> {
         let command = match parse(&text_of(&request.prompt)) {
             Ok(command) => command,
-            Err(misunderstood) => return Ok(vec![format!("{ERROR_PREFIX}{misunderstood}")]),
+            // A message may repeat what was typed, and answers are kept.
+            Err(misunderstood) => {
+                let message = mask::mask(&misunderstood.to_string()).text;
+                return Ok(vec![format!("{ERROR_PREFIX}{message}")]);
+            }
         };
         let (query, k, layer) = match command {
             Command::Help => return Ok(vec![HELP.to_owned()]),
@@ -185,6 +190,19 @@ impl Agent for Console {
             }),
             None => Ok(()),
         }
+    }
+
+    fn prompt_for_record(&self, prompt: &[PromptBlock]) -> Vec<PromptBlock> {
+        let masked = prompt.iter().map(|block| match block {
+            PromptBlock::Text { text } => PromptBlock::Text {
+                text: mask::mask(text).text,
+            },
+            PromptBlock::ResourceLink { .. }
+            | PromptBlock::Image { .. }
+            | PromptBlock::Audio { .. }
+            | PromptBlock::Resource { .. } => block.clone(),
+        });
+        masked.collect()
     }
 
     async fn run_turn(

@@ -6,6 +6,7 @@ use super::{BASE_LAYER, Memories, MemoryError, NewMemory, Outcome, Stored};
 use crate::{
     cell::{Cell, Content, Origin, Status},
     ids::{CellId, DiffId},
+    mask,
     ports::{Inserted, Link, NewCell, NewLink},
     recall::{self, ProjectIndex, Vector},
     scope::Scope,
@@ -23,7 +24,9 @@ impl Memories {
     /// [`MemoryError`], with nothing kept.
     #[tracing::instrument(skip_all, fields(memory.type = %memory.cell_type))]
     pub async fn store(&self, scope: &Scope, memory: NewMemory) -> Result<Stored, MemoryError> {
-        let content = Content::new(&memory.content)?;
+        let masked = mask::mask(&memory.content);
+        let redactions = masked.redactions;
+        let content = Content::new(&masked.text)?;
         let embedded_text = recall::embedded_text(&content, &memory.origin);
         let vector = self.embed(&embedded_text).await?;
 
@@ -86,7 +89,7 @@ impl Memories {
             return Ok(Stored {
                 id,
                 outcome: Outcome::Merged,
-                redactions: 0,
+                redactions,
             });
         }
         // It changed meanwhile, so it may no longer say the same: this one stands alone.
@@ -98,7 +101,7 @@ impl Memories {
         Ok(Stored {
             id,
             outcome,
-            redactions: 0,
+            redactions,
         })
     }
 
