@@ -21,9 +21,9 @@ KEY = re.compile(r"^hyk_[0-9a-f]{64}$", re.MULTILINE)
 class World:
     """Nothing in it is shared with another case, nor with the person who runs the suites."""
 
-    def __init__(self, binary: Path, tools: Path, captures: Path, name: str):
+    def __init__(self, binary: Path, tools: Path, scratch: Path, captures: Path, name: str):
         self.binary, self.tools, self.captures, self.name = binary, tools, captures, name
-        self.root = Path(tempfile.mkdtemp(prefix="hyphae-clients-"))
+        self.root = Path(tempfile.mkdtemp(dir=scratch))
         self.home = self.root / "home"
         self.project = self.root / "project"
         for folder in (self.home, self.project):

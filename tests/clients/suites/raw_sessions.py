@@ -388,10 +388,26 @@ def _(world: World):
 @case("raw/sessions/fork-is-there-only-where-it-is-advertised")
 def _(world: World):
     with Agent(world) as agent:
-        can = agent.initialize()["agentCapabilities"]["sessionCapabilities"]
+        check("fork" not in agent.initialize()["agentCapabilities"]["sessionCapabilities"], "advertised")
+        error = agent.refusal("session/fork", setup(world, agent.new()))
+        equal(error["code"], -32601, "the code")
+
+
+@case("raw/sessions/fork-copies-the-history-under-the-unstable-flag")
+def _(world: World):
+    with Agent(world, "--unstable") as agent:
+        check("fork" in agent.initialize()["agentCapabilities"]["sessionCapabilities"], "not advertised")
         session = agent.new()
-        answer = agent.answer(agent.ask("session/fork", setup(world, session)))
-        if "fork" in can:
-            check(answer["result"]["sessionId"] != session, f"the answer: {answer}")
-        else:
-            equal(answer.get("error", {}).get("code"), -32601, f"the answer: {answer}")
+        agent.say(session, "/recall the first words")
+        fork = agent.call("session/fork", setup(world, session))["sessionId"]
+        check(fork != session, "the same id")
+        agent.say(fork, "/recall words of the fork")
+        agent.say(session, "/recall more words")
+        replays = {}
+        for id in (session, fork):
+            since = len(agent.lines)
+            asked = agent.ask("session/load", setup(world, id))
+            agent.result(asked)
+            replays[id] = [t for k, _, t in by_message(agent.turn(id, since, asked)) if k == "user_message_chunk"]
+        equal(replays[session], ["/recall the first words", "/recall more words"], "the first")
+        equal(replays[fork], ["/recall the first words", "/recall words of the fork"], "the fork")
