@@ -1,0 +1,173 @@
+//! Connections to one database file: one that writes, a few that read, each opened when it is
+//! first needed.
+//!
+//! A write runs in a task of its own that holds the writing connection, so that a caller who
+//! goes away leaves neither half a change nor an open transaction. A connection that has seen an
+//! error of the database is closed, not reused.
+
+use std::{
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sqlx::{
+    ConnectOptions, Connection,
+    sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous},
+};
+use tokio::sync::Semaphore;
+
+use super::{SqliteOptions, error::Fault};
+
+/// A pool for one file.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    place: PathBuf,
+    writing: SqliteConnectOptions,
+    reading: SqliteConnectOptions,
+    writer: Arc<tokio::sync::Mutex<Option<SqliteConnection>>>,
+    idle: Mutex<Vec<SqliteConnection>>,
+    permits: Semaphore,
+}
+
+/// What a write has decided.
+#[derive(Debug)]
+pub(crate) enum Verdict<T> {
+    /// Keep what was written.
+    Commit(T),
+    /// Keep nothing.
+    Rollback(T),
+}
+
+/// The future of a write, which borrows its connection.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<Verdict<T>, Fault>> + Send + 'c>>;
+
+impl Connections {
+    pub(crate) fn new(place: PathBuf, options: &SqliteOptions) -> Self {
+        let common = SqliteConnectOptions::new()
+            .filename(&place)
+            .busy_timeout(options.busy_timeout)
+            .foreign_keys(true)
+            .thread_name(|n| format!("hyphae-sqlite-{n}"))
+            .disable_statement_logging();
+        let writing = common
+            .clone()
+            .synchronous(SqliteSynchronous::Full)
+            // Erased text must not linger in free pages.
+            .pragma("secure_delete", "on")
+            // A large import must not leave a large log behind.
+            .pragma("journal_size_limit", "16777216");
+        Self {
+            place,
+            writing,
+            reading: common.pragma("query_only", "on"),
+            writer: Arc::default(),
+            idle: Mutex::default(),
+            permits: Semaphore::new(options.readers.max(1)),
+        }
+    }
+
+    /// Returns where the file lies.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Runs `work` on a reading connection, which is closed if the caller goes away meanwhile.
+    pub(crate) async fn read<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|_| Fault::other("the store is closed"))?;
+        let idle = self.idle().pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => self.reading.connect().await?,
+        };
+        let result = work(&mut connection).await;
+        if is_usable_after(&result) {
+            self.idle().push(connection);
+        }
+        result
+    }
+
+    /// Runs `work` inside one write transaction.
+    ///
+    /// Once this has begun, it is carried to its end whether or not the caller waits for it.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        let mut writer = Arc::clone(&self.writer).lock_owned().await;
+        let options = self.writing.clone();
+        let task = tokio::spawn(async move {
+            let mut connection = match writer.take() {
+                Some(connection) => connection,
+                None => options.connect().await?,
+            };
+            let result = transact(&mut connection, work).await;
+            if is_usable_after(&result) {
+                *writer = Some(connection);
+            } else {
+                // Closed in the background; SQLite rolls back.
+                connection.close().await.ok();
+            }
+            result
+        });
+        task.await
+            .map_err(|_| Fault::other("a write was interrupted"))?
+    }
+
+    /// Closes what is open and waits for writes that have begun.
+    pub(crate) async fn close(&self) {
+        self.permits.close();
+        let writer = self.writer.lock().await.take();
+        let idle = std::mem::take(&mut *self.idle());
+        for connection in writer.into_iter().chain(idle) {
+            connection.close().await.ok();
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
+        // Nothing panics while it holds the lock, and the list is never half changed.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn transact<T, F>(connection: &mut SqliteConnection, work: F) -> Result<T, Fault>
+where
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T>,
+{
+    execute(connection, "begin immediate").await?;
+    match work(connection).await {
+        Ok(Verdict::Commit(value)) => {
+            execute(connection, "commit").await?;
+            Ok(value)
+        }
+        Ok(Verdict::Rollback(value)) => {
+            execute(connection, "rollback").await?;
+            Ok(value)
+        }
+        Err(fault) if fault.is_harmless() => {
+            execute(connection, "rollback").await?;
+            Err(fault)
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+async fn execute(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::query(sql).execute(connection).await.map(drop)
+}
+
+/// Tells whether a connection that gave this result is as good as before.
+const fn is_usable_after<T>(result: &Result<T, Fault>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(fault) => fault.is_harmless(),
+    }
+}

@@ -1,0 +1,184 @@
+//! What can go wrong inside the adapter, and what the ports call it.
+
+use std::{io, path::Path};
+
+use hyphae_core::{
+    ids::SessionId,
+    ports::{SessionError, StoreError},
+};
+
+/// A failure before it is known which port reports it, and where the database lies.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The database answered with an error.
+    Sql(sqlx::Error),
+    /// A row holds what this program never writes.
+    BadRow(BadRow),
+    /// The answer is known already.
+    Store(StoreError),
+    /// The same, for sessions.
+    Session(SessionError),
+}
+
+/// A value that this program never writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BadRow {
+    /// Which one; never what it holds.
+    pub(crate) what: &'static str,
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<BadRow> for Fault {
+    fn from(row: BadRow) -> Self {
+        Self::BadRow(row)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<SessionError> for Fault {
+    fn from(error: SessionError) -> Self {
+        Self::Session(error)
+    }
+}
+
+impl Fault {
+    /// Makes a failure without a remedy of its own.
+    pub(crate) fn other(message: &'static str) -> Self {
+        Self::Store(StoreError::Unavailable {
+            message: message.to_owned(),
+            source: None,
+        })
+    }
+
+    /// Tells whether the connection is as good as before.
+    pub(crate) const fn is_harmless(&self) -> bool {
+        match self {
+            Self::Sql(_) => false,
+            Self::BadRow(_) | Self::Store(_) | Self::Session(_) => true,
+        }
+    }
+
+    /// Reports to a caller of the memory and credential ports.
+    pub(crate) fn store_error(self, place: &Path) -> StoreError {
+        match self {
+            Self::Sql(error) => of_sqlx(error, place),
+            Self::BadRow(BadRow { what }) => {
+                tracing::error!(what, "a row of the database cannot be read");
+                StoreError::Damaged {
+                    place: place.display().to_string(),
+                }
+            }
+            Self::Store(error) => error,
+            Self::Session(error) => StoreError::Unavailable {
+                message: error.to_string(),
+                source: None,
+            },
+        }
+    }
+
+    /// Reports to a caller of the session port.
+    pub(crate) fn session_error(self, place: &Path, id: SessionId) -> SessionError {
+        match self {
+            Self::Session(error) => error,
+            Self::BadRow(BadRow { what }) => SessionError::Damaged {
+                id,
+                reason: format!("its {what} cannot be read"),
+            },
+            Self::Sql(_) | Self::Store(_) => SessionError::Store(self.store_error(place)),
+        }
+    }
+}
+
+/// SQLite's primary result codes that have a meaning to callers.
+mod code {
+    pub(super) const PERM: i32 = 3;
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const READONLY: i32 = 8;
+    pub(super) const IOERR: i32 = 10;
+    pub(super) const CORRUPT: i32 = 11;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const NOTADB: i32 = 26;
+    /// The file is shorter than its header says.
+    pub(super) const IOERR_SHORT_READ: i32 = IOERR | 2 << 8;
+    /// The shared-memory file could not be made larger, which is how a full disk shows there.
+    pub(super) const IOERR_SHMSIZE: i32 = IOERR | 19 << 8;
+    pub(super) const IOERR_CORRUPTFS: i32 = IOERR | 33 << 8;
+}
+
+fn of_sqlx(error: sqlx::Error, place: &Path) -> StoreError {
+    let extended = error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code)
+        .and_then(|code| code.parse::<i32>().ok());
+    if let Some(extended) = extended {
+        return of_code(extended, error, place);
+    }
+    if let sqlx::Error::Io(error) = &error {
+        return of_io(error, place);
+    }
+    if matches!(
+        error,
+        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)
+    ) {
+        return StoreError::Damaged {
+            place: place.display().to_string(),
+        };
+    }
+    StoreError::Unavailable {
+        message: "the database could not be used".to_owned(),
+        source: Some(Box::new(error)),
+    }
+}
+
+fn of_code(extended: i32, error: sqlx::Error, place: &Path) -> StoreError {
+    let at = || place.display().to_string();
+    match (extended & 0xff, extended) {
+        (code::BUSY | code::LOCKED, _) => StoreError::Locked,
+        (code::FULL, _) | (_, code::IOERR_SHMSIZE) => StoreError::Full,
+        (code::CORRUPT | code::NOTADB, _) | (_, code::IOERR_SHORT_READ | code::IOERR_CORRUPTFS) => {
+            StoreError::Damaged { place: at() }
+        }
+        (code::CANTOPEN, _) if !place.exists() => StoreError::Missing { place: at() },
+        (code::READONLY | code::CANTOPEN | code::PERM, _) => StoreError::ReadOnly { place: at() },
+        _ => StoreError::Unavailable {
+            message: format!("SQLite reports error {extended}"),
+            source: Some(Box::new(error)),
+        },
+    }
+}
+
+/// Maps a failure of the file system.
+pub(crate) fn of_io(error: &io::Error, place: &Path) -> StoreError {
+    let at = || place.display().to_string();
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        StoreError::Missing { place: at() }
+    } else if matches!(
+        kind,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    ) {
+        StoreError::ReadOnly { place: at() }
+    } else if matches!(
+        kind,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    ) {
+        StoreError::Full
+    } else {
+        StoreError::Unavailable {
+            message: format!("{kind} at {}", at()),
+            source: None,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What recall needs of a cell beside its vector, packed into one column.
+//!
+//! One column instead of a dozen, because a row's price is the number of its columns, and a
+//! process that starts reads this of every cell of its project. Numbers are little-endian:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | format, 1 |
+//! | 1, 1, 1 | type, layer, visibility, as in `cells` |
+//! | 4 | revision |
+//! | 8 | salience |
+//! | 8 | time of the last change |
+//! | 32 | fingerprint |
+//! | 4, n | length of the words, the words |
+//! | rest | the words of the surroundings |
+
+use hyphae_core::{
+    cell::{CellType, Fingerprint, Layer, Share, Visibility},
+    recall::{Terms, Vector},
+};
+use jiff::Timestamp;
+
+use super::{
+    error::BadRow,
+    row::{
+        from_cell_type, from_layer, from_time, from_visibility, to_cell_type, to_layer, to_time,
+        to_visibility,
+    },
+};
+
+const FORMAT: u8 = 1;
+const HEAD: usize = 60;
+
+/// The parts of [`hyphae_core::ports::Entry`] that do not depend on who asks.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Facts {
+    pub(crate) cell_type: CellType,
+    pub(crate) layer: Layer,
+    pub(crate) visibility: Visibility,
+    pub(crate) revision: u32,
+    pub(crate) salience: Share,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) terms: Terms,
+    pub(crate) context: Terms,
+}
+
+impl Facts {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let (terms, context) = (self.terms.to_bytes(), self.context.to_bytes());
+        let mut bytes = Vec::with_capacity(HEAD + 4 + terms.len() + context.len());
+        bytes.push(FORMAT);
+        let numbers = [
+            from_cell_type(self.cell_type),
+            from_layer(self.layer),
+            from_visibility(self.visibility),
+        ];
+        // All are below 9.
+        bytes.extend(numbers.map(|number| number.to_le_bytes()[0]));
+        bytes.extend(self.revision.to_le_bytes());
+        bytes.extend(self.salience.get().to_le_bytes());
+        bytes.extend(from_time(self.updated_at).to_le_bytes());
+        bytes.extend(self.fingerprint.0);
+        // A text of 8,000 characters has fewer words than fit.
+        let length = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(terms);
+        bytes.extend(context);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, BadRow> {
+        Self::parse(bytes).ok_or(BadRow {
+            what: "recall entry",
+        })
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (&[format, kind, layer, visibility], bytes) = bytes.split_first_chunk()?;
+        let (revision, bytes) = bytes.split_first_chunk()?;
+        let (salience, bytes) = bytes.split_first_chunk()?;
+        let (updated_at, bytes) = bytes.split_first_chunk()?;
+        let (fingerprint, bytes) = bytes.split_first_chunk()?;
+        let (length, bytes) = bytes.split_first_chunk()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let (terms, context) = bytes.split_at_checked(length)?;
+        (format == FORMAT).then_some(())?;
+        Some(Self {
+            cell_type: to_cell_type(kind.into()).ok()?,
+            layer: to_layer(layer.into()).ok()?,
+            visibility: to_visibility(visibility.into()).ok()?,
+            revision: u32::from_le_bytes(*revision),
+            salience: Share::new(f64::from_le_bytes(*salience))?,
+            updated_at: to_time(i64::from_le_bytes(*updated_at)).ok()?,
+            fingerprint: Fingerprint(*fingerprint),
+            terms: Terms::from_bytes(terms)?,
+            context: Terms::from_bytes(context)?,
+        })
+    }
+}
+
+/// Returns a vector as it is kept: four bytes of scale, then its numbers.
+pub(crate) fn from_vector(vector: &Vector) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + vector.numbers.len());
+    bytes.extend(vector.scale.to_le_bytes());
+    bytes.extend(vector.numbers.iter().map(|number| number.cast_unsigned()));
+    bytes
+}
+
+pub(crate) fn to_vector(bytes: &[u8]) -> Result<Vector, BadRow> {
+    let (scale, numbers) = bytes.split_first_chunk().ok_or(BadRow { what: "vector" })?;
+    Ok(Vector {
+        scale: f32::from_le_bytes(*scale),
+        numbers: numbers.iter().map(|byte| byte.cast_signed()).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hyphae_core::recall::Term;
+
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            cell_type: CellType::Task,
+            layer: Layer::L2,
+            visibility: Visibility::Shared,
+            revision: 7,
+            salience: Share::HALF,
+            updated_at: Timestamp::from_microsecond(1_700_000_000_123_456).unwrap(),
+            fingerprint: Fingerprint([9; 32]),
+            terms: Terms::count([Term(3), Term(3), Term(u64::MAX)]),
+            context: Terms::count([Term(1)]),
+        }
+    }
+
+    #[test]
+    fn facts_come_back_as_they_were() {
+        let facts = facts();
+        assert_eq!(Facts::from_bytes(&facts.to_bytes()), Ok(facts));
+    }
+
+    #[test]
+    fn no_prefix_of_facts_passes_for_facts_with_all_words() {
+        let bytes = facts().to_bytes();
+        for end in 0..bytes.len() {
+            assert_ne!(Facts::from_bytes(&bytes[..end]), Ok(facts()), "{end}");
+        }
+        let mut other = bytes;
+        other[0] = 2;
+        assert!(Facts::from_bytes(&other).is_err());
+    }
+
+    #[test]
+    fn a_vector_comes_back_as_it_was() {
+        let vector = Vector::quantise(&[0.5, -1.0, 0.25]);
+        assert_eq!(to_vector(&from_vector(&vector)), Ok(vector));
+        assert!(to_vector(&[1, 2, 3]).is_err());
+    }
+}

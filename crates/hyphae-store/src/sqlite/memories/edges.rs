@@ -1,0 +1,202 @@
+//! Semantic links between cells. A cell's links lead away from it; a link that two cells have
+//! with each other is two rows, and either may go without the other.
+
+use hyphae_core::{
+    cell::Layer,
+    ids::CellId,
+    ports::{Link, NewLink},
+    scope::Scope,
+};
+use sqlx::sqlite::SqliteConnection;
+
+use super::{hex, ids_as_json};
+use crate::sqlite::{
+    error::{BadRow, Fault},
+    row::Columns,
+    scope::{SqliteQuery, of_tenant, scoped, visible},
+};
+
+/// The most links of a cell `c`, by its layer: parameters `$2`, `$3` and `$4`.
+macro_rules! degree {
+    () => {
+        "(case c.layer when 0 then $2 when 1 then $3 else $4 end)"
+    };
+}
+
+/// Links a cell with others, in both directions, and takes links away from those that then have
+/// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
+pub(crate) async fn connect(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    id: CellId,
+    links: &[NewLink],
+) -> Result<(), Fault> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    let ends: Vec<CellId> = links.iter().map(|new| new.link.to).chain([id]).collect();
+    let drops: Vec<(String, String)> = links
+        .iter()
+        .flat_map(|new| new.drops.iter().map(|drop| (hex(new.link.to), hex(*drop))))
+        .collect();
+    add(connection, scope, id, links).await?;
+    if !drops.is_empty() {
+        give_up(connection, scope, &ends, &drops).await?;
+    }
+    prune(connection, scope, &ends).await
+}
+
+/// Takes away the links that lead from a cell.
+pub(crate) async fn disconnect(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    id: CellId,
+) -> Result<(), Fault> {
+    let sql = "delete from edges where tenant_id = $1 and src = $2 and kind = 0";
+    of_tenant(sql, scope.tenant)
+        .bind(id.uuid().as_bytes().as_slice())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    id: CellId,
+    links: &[NewLink],
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "with ends (dst, weight, back) as materialized (
+             select c.cell_id, l.value ->> 1, l.value ->> 2
+             from json_each($5) l
+             cross join cells c on c.cell_id = unhex(l.value ->> 0)
+             where c.status = 0 and c.cell_id <> $4 and ",
+        visible!("c."),
+        ")
+         insert into edges (tenant_id, src, kind, dst, weight)
+         select $1, $4, 0, dst, weight from ends
+         union all
+         select $1, dst, 0, $4, weight from ends where back
+         on conflict (tenant_id, src, kind, dst) do update set weight = excluded.weight"
+    );
+    let links: Vec<(String, f64, bool)> = links
+        .iter()
+        .map(|new| (hex(new.link.to), f64::from(new.link.weight), new.back))
+        .collect();
+    scoped(SQL, scope)
+        .bind(id.uuid().as_bytes().as_slice())
+        .bind(json(&links)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes named links away from those of `ends` that have too many.
+async fn give_up(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    ends: &[CellId],
+    drops: &[(String, String)],
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "with crowded (src) as materialized (
+             select c.cell_id from json_each($5) n
+             cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+             where ",
+        degree!(),
+        " < (select count(*) from edges e
+                 where e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0)
+         )
+         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
+             where unhex(d.value ->> 0) in (select src from crowded)
+         )"
+    );
+    bounded(SQL, scope)
+        .bind(ids_as_json(ends))
+        .bind(json(drops)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes the weakest links away from those of `ends` that have too many; of equal ones the link
+/// to the younger cell.
+async fn prune(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    ends: &[CellId],
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select src, dst from (
+                 select e.src, e.dst, ",
+        degree!(),
+        " as degree,
+                     row_number() over (partition by e.src order by e.weight desc, e.dst) as place
+                 from json_each($5) n
+                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+                 cross join edges e
+                     on e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0
+             ) where place > degree
+         )"
+    );
+    bounded(SQL, scope)
+        .bind(ids_as_json(ends))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Begins a statement that uses [`degree`].
+fn bounded<'q>(sql: &'static str, scope: &Scope) -> SqliteQuery<'q> {
+    let [l0, l1, l2] = Layer::ALL.map(|layer| i64::try_from(layer.degree()).unwrap_or(i64::MAX));
+    of_tenant(sql, scope.tenant).bind(l0).bind(l1).bind(l2)
+}
+
+/// Returns the links of those of `ids` that the scope can see, in the order of `ids`.
+pub(crate) async fn links(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    ids: &[CellId],
+) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
+    const SQL: &str = concat!(
+        "select n.key, here.cell_id, there.cell_id, e.weight
+         from json_each($4) n
+         cross join cells here on here.cell_id = unhex(n.value) and ",
+        visible!("here."),
+        " left join (edges e cross join cells there
+              on there.cell_id = e.dst and ",
+        visible!("there."),
+        ") on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
+         order by n.key, e.weight desc, e.dst"
+    );
+    let rows = scoped(SQL, scope)
+        .bind(ids_as_json(ids))
+        .fetch_all(connection)
+        .await?;
+    let mut found: Vec<(CellId, Vec<Link>)> = Vec::new();
+    let mut last = None;
+    for row in &rows {
+        let row = Columns(row);
+        let place: i64 = row.get(0, "link")?;
+        if last != Some(place) {
+            last = Some(place);
+            found.push((CellId::new(row.id(1)?), Vec::new()));
+        }
+        let to: Option<&[u8]> = row.get(2, "link")?;
+        if let (Some(to), Some((_, links))) = (to, found.last_mut()) {
+            links.push(Link {
+                to: CellId::new(crate::sqlite::row::to_uuid(to)?),
+                // Kept from a number of single precision.
+                weight: row.get::<f64>(3, "weight")? as f32,
+            });
+        }
+    }
+    Ok(found)
+}
+
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, BadRow> {
+    serde_json::to_string(value).map_err(|_| BadRow { what: "link" })
+}

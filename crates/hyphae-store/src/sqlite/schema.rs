@@ -1,0 +1,243 @@
+//! The database file: how it is made, what version its tables have, how they are brought up to
+//! date.
+//!
+//! A new database is built completely under another name and then given its own, so that
+//! nobody ever sees half of one and of ten processes that begin at once one wins. Migrations of
+//! an older one run in a single transaction that the others wait for.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use hyphae_core::ports::StoreError;
+use sqlx::{
+    ConnectOptions, Connection, Row,
+    sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous},
+};
+use uuid::Uuid;
+
+use super::{
+    connections::{Connections, Verdict},
+    error::{Fault, of_io},
+};
+
+/// Each brings the tables from its index to the next version. Only ever appended to.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_first.sql")];
+
+/// The newest version of the tables that this program knows.
+pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// Marks our files in SQLite's header: `HYPH`.
+const APPLICATION: i64 = 0x4859_5048;
+
+/// The name of the setting that key hashes are keyed with.
+pub(crate) const KEY_SECRET: &str = "key_secret";
+
+/// The tenant that every new database has.
+pub(crate) const DEFAULT_TENANT: &str = "default";
+
+/// Makes the database unless it is there; other processes may be doing the same.
+pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
+    if fs::metadata(place).is_ok_and(|found| found.len() > 0) {
+        return Ok(());
+    }
+    let io = |error: io::Error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            // Not the file is missing, its folder cannot be made.
+            StoreError::ReadOnly {
+                place: place.display().to_string(),
+            }
+        } else {
+            of_io(&error, place)
+        }
+    };
+    let folder = place.parent().unwrap_or(place);
+    make_folder(folder).map_err(io)?;
+    let draft = draft_name(place);
+    make_file(&draft).map_err(io)?;
+    let made = fill(&draft).await.map_err(|fault| fault.store_error(place));
+    let synced = made.and_then(|()| sync(&draft).map_err(io));
+    let result = synced.and_then(|()| publish(&draft, place).map_err(io));
+    fs::remove_file(&draft).ok();
+    result
+}
+
+/// Checks that this is a database of ours and migrates an older one.
+pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
+    let at = || connections.place().display().to_string();
+    let header = connections
+        .read(async |connection| Header::read(connection).await)
+        .await
+        .map_err(|fault| fault.store_error(connections.place()))?;
+    match header {
+        Header { tables: 0, .. } => Err(StoreError::Missing { place: at() }),
+        Header { application, .. } if application != APPLICATION => Err(StoreError::Unavailable {
+            message: format!("{} is a database of another program", at()),
+            source: None,
+        }),
+        Header { version, .. } if version > VERSION => Err(StoreError::Newer {
+            place: at(),
+            found: version,
+            known: VERSION,
+        }),
+        Header { version, .. } if version < VERSION => connections
+            .write(|connection| {
+                Box::pin(async move {
+                    // Another process may have been faster.
+                    let from = Header::read(connection).await?.version;
+                    migrate(connection, from).await?;
+                    Ok(Verdict::Commit(()))
+                })
+            })
+            .await
+            .map_err(|fault| fault.store_error(connections.place())),
+        Header { .. } => Ok(()),
+    }
+}
+
+/// What SQLite keeps in the header of a file.
+struct Header {
+    application: i64,
+    version: i64,
+    tables: i64,
+}
+
+impl Header {
+    async fn read(connection: &mut SqliteConnection) -> Result<Self, Fault> {
+        let row = sqlx::query(
+            "select application_id, user_version, (select count(*) from sqlite_schema)
+             from pragma_application_id, pragma_user_version",
+        )
+        .fetch_one(connection)
+        .await?;
+        Ok(Self {
+            application: row.try_get(0)?,
+            version: row.try_get(1)?,
+            tables: row.try_get(2)?,
+        })
+    }
+}
+
+async fn migrate(connection: &mut SqliteConnection, from: i64) -> Result<(), Fault> {
+    for (version, migration) in (1_i64..).zip(MIGRATIONS) {
+        if version > from {
+            sqlx::raw_sql(*migration).execute(&mut *connection).await?;
+        }
+    }
+    set_version(connection).await
+}
+
+async fn set_version(connection: &mut SqliteConnection) -> Result<(), Fault> {
+    // A pragma takes no parameters; the number is a constant of this program.
+    let sql = format!("pragma user_version = {VERSION}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn set_application(connection: &mut SqliteConnection) -> Result<(), Fault> {
+    let sql = format!("pragma application_id = {APPLICATION}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Fills an empty file with everything that a new database has, and closes it.
+async fn fill(draft: &Path) -> Result<(), Fault> {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(draft)
+        .page_size(PAGE_SIZE)
+        // Nobody sees the draft before it is whole and on the disk.
+        .synchronous(SqliteSynchronous::Off)
+        .journal_mode(SqliteJournalMode::Memory)
+        .disable_statement_logging()
+        .connect()
+        .await?;
+    let filled = fill_through(&mut connection).await;
+    connection.close().await?;
+    filled
+}
+
+/// Rows of vectors and words are about a kilobyte: several to a page, none split over two.
+const PAGE_SIZE: u32 = 8192;
+
+async fn fill_through(connection: &mut SqliteConnection) -> Result<(), Fault> {
+    set_application(connection).await?;
+    migrate(connection, 0).await?;
+    add_key_secret(connection).await?;
+    add_default_tenant(connection).await?;
+    // The journal mode is a property of the file. Set last: the file then has no log beside it.
+    sqlx::raw_sql("pragma journal_mode = wal")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add_key_secret(connection: &mut SqliteConnection) -> Result<(), Fault> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|_| Fault::other("the system gives no random bytes"))?;
+    sqlx::query("insert into settings (name, value) values ($1, $2)")
+        .bind(KEY_SECRET)
+        .bind(secret.as_slice())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add_default_tenant(connection: &mut SqliteConnection) -> Result<(), Fault> {
+    sqlx::query("insert into tenants (tenant_id, name) values ($1, $2)")
+        .bind(Uuid::now_v7().as_bytes().as_slice())
+        .bind(DEFAULT_TENANT)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn make_file(file: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}
+
+fn draft_name(place: &Path) -> PathBuf {
+    let mut name = place.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", Uuid::now_v7().as_simple()));
+    place.with_file_name(name)
+}
+
+/// Gives the draft its name, unless a database has it already.
+fn publish(draft: &Path, place: &Path) -> io::Result<()> {
+    match fs::hard_link(draft, place) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if fs::metadata(place)?.len() > 0 {
+                return Ok(());
+            }
+            // An empty file is what a program leaves that was ended too early.
+            fs::rename(draft, place)?;
+        }
+        // A file system without hard links.
+        Err(_) if !place.exists() => fs::rename(draft, place)?,
+        Err(error) => return Err(error),
+    }
+    #[cfg(unix)]
+    sync(place.parent().unwrap_or(place))?;
+    Ok(())
+}

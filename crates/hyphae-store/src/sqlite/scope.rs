@@ -1,0 +1,69 @@
+//! The one place that says what a scope may see. Every statement over memories takes its
+//! condition from here and binds its first three parameters with [`scoped`].
+
+use hyphae_core::{
+    ids::TenantId,
+    scope::{Owner, Scope},
+};
+use sqlx::{Sqlite, query::Query, sqlite::SqliteArguments};
+
+/// `visibility` of a private cell. The columns hold these numbers.
+pub(crate) const PRIVATE: i64 = 0;
+/// `visibility` of a cell that its project sees.
+pub(crate) const PROJECT: i64 = 1;
+/// `visibility` of a cell that the whole tenant sees.
+pub(crate) const SHARED: i64 = 2;
+
+/// The scope's own project as a number; null if nothing was ever filed under it.
+macro_rules! own_project {
+    () => {
+        "(select project_no from projects where tenant_id = $1 and name = $2)"
+    };
+}
+
+/// Holds for rows of `cells` and `recall_entries` that the scope may see: its tenant's, in its
+/// own project and not private to somebody else, or shared. The argument qualifies the columns
+/// and ends with a dot, or is empty.
+macro_rules! visible {
+    ($table:literal) => {
+        concat!(
+            "(",
+            $table,
+            "tenant_id = $1 and (",
+            $table,
+            "visibility = 2 or ",
+            $table,
+            "project_no = ",
+            $crate::sqlite::scope::own_project!(),
+            " and (",
+            $table,
+            "visibility = 1 or ",
+            $table,
+            "author = $3)))"
+        )
+    };
+}
+
+pub(crate) use {own_project, visible};
+
+pub(crate) type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
+
+/// Begins a statement over memories: `$1` is the tenant, `$2` the project's name, `$3` who asks.
+pub(crate) fn scoped<'q>(sql: &'static str, scope: &Scope) -> SqliteQuery<'q> {
+    sqlx::query(sql)
+        .bind(scope.tenant.uuid().as_bytes().to_vec())
+        .bind(scope.project.as_str().to_owned())
+        .bind(scope.credential.uuid().as_bytes().to_vec())
+}
+
+/// Begins a statement over one owner's rows: `$1` is the tenant, `$2` the owner.
+pub(crate) fn owned<'q>(sql: &'static str, owner: Owner) -> SqliteQuery<'q> {
+    sqlx::query(sql)
+        .bind(owner.tenant.uuid().as_bytes().to_vec())
+        .bind(owner.credential.uuid().as_bytes().to_vec())
+}
+
+/// Begins a statement over a tenant's rows: `$1` is the tenant.
+pub(crate) fn of_tenant<'q>(sql: &'static str, tenant: TenantId) -> SqliteQuery<'q> {
+    sqlx::query(sql).bind(tenant.uuid().as_bytes().to_vec())
+}

@@ -1,0 +1,145 @@
+//! What every store must do: one suite that each adapter runs over itself.
+//!
+//! A check is a function over a [`Subject`], a store that holds nothing yet. Many small ones, so
+//! that one failure does not hide the others. An adapter names its factory once per port:
+//!
+//! ```ignore
+//! mod memories {
+//!     hyphae_testkit::memory_contract!(crate::subject);
+//! }
+//! ```
+//!
+//! What only one kind of database can do (a full disk, a damaged file) is tested beside the
+//! adapter, not here.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "checks fail by panicking")]
+
+pub mod credentials;
+pub mod fixture;
+pub mod isolation;
+pub mod memories;
+pub mod sessions;
+
+use std::{fmt, task::Poll};
+
+use async_trait::async_trait;
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore};
+
+/// A store under test, empty but for its default tenant. It ends when it is dropped.
+#[async_trait]
+pub trait Subject: fmt::Debug + Send + Sync {
+    /// Returns its memories.
+    fn memories(&self) -> &dyn MemoryStore;
+
+    /// Returns its sessions.
+    fn sessions(&self) -> &dyn SessionStore;
+
+    /// Returns its credentials.
+    fn credentials(&self) -> &dyn CredentialStore;
+
+    /// Opens the same database once more, as another process would.
+    async fn again(&self) -> Box<dyn Subject>;
+}
+
+/// Polls a future a few times and drops it, as a caller does that goes away.
+async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) {
+    let mut future = std::pin::pin!(future);
+    let mut polled = 0;
+    std::future::poll_fn(|context| {
+        if polled == polls {
+            return Poll::Ready(());
+        }
+        polled += 1;
+        future.as_mut().poll(context).map(drop)
+    })
+    .await;
+}
+
+/// Makes one test of each check of a module of [`crate::contract`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! contract_tests {
+    ($module:ident, $factory:path, $($name:ident)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let subject: Box<dyn $crate::contract::Subject> = $factory().await;
+            $crate::contract::$module::$name(&*subject).await;
+        }
+    )*};
+}
+
+/// Tests the memories of a store.
+#[macro_export]
+macro_rules! memory_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { memories, $factory,
+            a_cell_comes_back_with_every_field
+            cells_come_in_the_order_asked_for_and_unknown_ones_are_left_out
+            texts_of_every_kind_come_back
+            projects_of_every_name_are_kept_apart
+            the_same_text_is_kept_once
+            the_same_text_of_another_type_project_visibility_or_layer_is_another_cell
+            a_private_text_of_two_authors_is_two_cells
+            an_insert_that_is_repeated_finds_its_own_cell
+            an_id_is_given_to_one_cell_only
+            a_cell_is_written_by_its_author_into_its_project
+            a_vector_is_as_long_as_its_models_are
+            equal_inserts_at_once_keep_one_cell
+            changes_tell_all_that_recall_needs
+            changes_are_read_in_pages_of_any_size
+            a_reader_never_misses_a_change
+            a_merge_gives_a_cell_another_text
+            a_merge_finds_only_the_expected_revision
+            of_two_merges_at_once_one_wins
+            a_merge_into_a_text_that_another_cell_has_changes_nothing
+            a_merge_keeps_links_unless_it_brings_others
+            links_lead_both_ways_strongest_first
+            links_to_what_is_not_there_are_passed_over
+            a_neighbour_with_too_many_links_loses_its_weakest
+            a_neighbour_with_too_many_links_loses_the_named_ones_first
+            a_neighbour_with_room_loses_nothing
+            a_new_cell_keeps_its_strongest_links
+            the_last_cell_of_a_session_is_the_newest
+            reading_changes_no_answer
+            the_first_vector_chooses_the_model
+            a_model_is_its_name_and_its_dimension
+            vectors_of_another_model_are_stale_until_they_are_replaced
+            a_cell_is_merged_while_its_vector_is_stale
+            statistics_count_what_a_tenant_keeps
+            a_second_handle_sees_everything_at_once
+            a_dropped_insert_leaves_all_or_nothing
+            a_dropped_merge_leaves_all_or_nothing
+            dropped_reads_do_no_harm
+        }
+    };
+}
+
+/// Tests the sessions of a store.
+#[macro_export]
+macro_rules! session_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { sessions, $factory,
+            a_session_comes_back_with_every_field
+        }
+    };
+}
+
+/// Tests the credentials of a store.
+#[macro_export]
+macro_rules! credential_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { credentials, $factory,
+            a_key_opens_its_credential_and_no_other
+        }
+    };
+}
+
+/// Tests that nobody sees what is not theirs, through every verb.
+#[macro_export]
+macro_rules! isolation_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { isolation, $factory,
+            no_verb_shows_what_is_not_visible
+        }
+    };
+}
