@@ -27,7 +27,9 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
 
     /// Chooses the model for a tenant. Vectors of another model stay where they are, are no
     /// longer given out by [`changes`](Self::changes), and are listed by
-    /// [`stale_vectors`](Self::stale_vectors) until they are replaced.
+    /// [`stale_vectors`](Self::stale_vectors) until they are replaced. Choosing is no change of
+    /// any cell: whoever keeps vectors asks for the chosen model after it has read changes, and
+    /// drops them if it is another one.
     async fn choose_model(&self, owner: Owner, model: &ChosenModel) -> Result<(), StoreError>;
 
     /// Returns at most `limit` changes to what `scope` can recall, in the order in which they
@@ -41,21 +43,29 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     ) -> Result<Vec<Change>, StoreError>;
 
     /// Keeps a new cell with its vector, words, links, first revision and `created` diff, in one
-    /// transaction, unless an active cell with the same text, type, project and visibility (and
-    /// author, for a private one) is there already.
+    /// transaction, unless an active cell with the same text, type, layer, project and visibility
+    /// (and author, for a private one) is there already. The first vector of a tenant that has
+    /// chosen no model chooses its own.
     ///
     /// Each link is kept in both directions; a neighbour that has more semantic links than its
-    /// layer's [`Layer::degree`] loses those named in [`NewLink::drops`], then its weakest ones.
+    /// layer's [`Layer::degree`] loses those named in [`NewLink::drops`], then its weakest ones,
+    /// and of equal ones those to younger cells. The new cell itself keeps its strongest ones.
+    /// A neighbour that is gone or cannot be seen is passed over.
     ///
     /// # Errors
-    /// [`StoreError::OtherModel`] if the vector's model is not the chosen one.
+    /// [`StoreError::OtherModel`] if the vector's model is not the chosen one,
+    /// [`StoreError::Unavailable`] if the cell's author or project is not that of `scope`.
     async fn insert_cell(&self, scope: &Scope, new: &NewCell) -> Result<Inserted, StoreError>;
 
     /// Gives a cell another text of the same meaning: content, words and vector are replaced,
-    /// the old text stays as a revision, an `updated` diff is written, in one transaction.
+    /// the old text stays as a revision, an `updated` diff is written, in one transaction. Its
+    /// semantic links stay, unless `new` brings others; all else stays as it is.
     ///
     /// Returns the cell's new revision, or none if the cell is gone or no longer at
-    /// `expected_revision`.
+    /// `expected_revision`, or if another active cell says just this already.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherModel`] if the vector's model is not the chosen one.
     async fn merge_into(
         &self,
         scope: &Scope,
@@ -68,7 +78,8 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     /// and foreign ones are left out.
     async fn cells(&self, scope: &Scope, ids: &[CellId]) -> Result<Vec<Cell>, StoreError>;
 
-    /// Returns the semantic links that lead away from each of `ids`, strongest first.
+    /// Returns the semantic links that lead away from each of `ids` that `scope` can see, to
+    /// cells that it can see, strongest first and of equal ones those to older cells first.
     async fn links(
         &self,
         scope: &Scope,
@@ -86,16 +97,19 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     /// passed over.
     async fn touch(&self, scope: &Scope, ids: &[CellId], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Returns at most `limit` cells of the tenant, of any project and author, whose vector does
-    /// not belong to the chosen model, with the text to embed. For `reembed` only.
+    /// Returns at most `limit` active cells of the tenant, of any project and author, whose
+    /// vector does not belong to the chosen model, with the text to embed. For `reembed` only.
     async fn stale_vectors(
         &self,
         owner: Owner,
         limit: usize,
     ) -> Result<Vec<StaleVector>, StoreError>;
 
-    /// Replaces vectors of cells that are still at the given revision; the others are passed
-    /// over. For `reembed` only.
+    /// Replaces vectors of active cells that are still at the given revision; the others are
+    /// passed over. For `reembed` only.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherModel`] if `model` is not the chosen one.
     async fn replace_vectors(
         &self,
         owner: Owner,

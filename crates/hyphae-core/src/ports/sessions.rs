@@ -25,9 +25,10 @@ pub trait SessionStore: fmt::Debug + Send + Sync {
     /// Returns a session.
     async fn session(&self, owner: Owner, id: SessionId) -> Result<Session, SessionError>;
 
-    /// Returns at most `limit` sessions, newest first by creation, that come after `after` in
-    /// that order; with `cwd`, only those of that working directory. A session that cannot be
-    /// read is left out (and logged), it does not hide the others.
+    /// Returns at most `limit` sessions, newest first by creation (which is the order of their
+    /// ids), that come after `after` in that order, whether or not that one is still there;
+    /// with `cwd`, only those of that working directory. A session that cannot be read is left
+    /// out (and logged), it does not hide the others.
     async fn sessions(
         &self,
         owner: Owner,
