@@ -1,3 +1,27 @@
-//! placeholder
+//! Fakes for tests: a clock that is set by hand, a store of sessions in memory, an agent that
+//! follows a script; and the contracts that adapters are held to. No fake sleeps, and none
+//! reads a clock or randomness.
 
 pub mod contract;
+
+mod agent;
+mod clock;
+mod sessions;
+
+pub use agent::ScriptedAgent;
+pub use clock::ManualClock;
+pub use sessions::{MemorySessions, Transcripts};
+
+use hyphae_core::{
+    ids::{CredentialId, TenantId},
+    scope::Owner,
+};
+use uuid::Uuid;
+
+/// Returns an owner; the same number gives the same one.
+pub const fn owner(number: u128) -> Owner {
+    Owner {
+        tenant: TenantId::new(Uuid::from_u128(1)),
+        credential: CredentialId::new(Uuid::from_u128(number)),
+    }
+}
