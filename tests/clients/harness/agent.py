@@ -40,7 +40,7 @@ class Agent:
     """Use as a context manager: the normal end is EOF, exit code 0, all rules kept."""
 
     def __init__(self, world: World, *arguments: str, key: str | None = None, env: dict | None = None,
-                 reading=True, recorded=True):
+                 reading=True, recorded=True, stderr: int | None = None):
         self.world = world
         self.lines: list[tuple[float, bytes]] = []
         self.torn = b""
@@ -57,10 +57,10 @@ class Agent:
             self.may_read.set()
         environment = world.env | ({} if key == NO_KEY else {"HYPHAE_API_KEY": key or world.key}) | (env or {})
         self.started = time.monotonic()
-        with open(self.stderr_path, "wb") as stderr:
+        with open(self.stderr_path, "wb") as log:
             self.process = subprocess.Popen(
                 [world.binary, "acp-stdio", *arguments], env=environment, cwd=world.project, bufsize=0,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log if stderr is None else stderr,
             )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -178,5 +178,20 @@ for name, url in URLS.items():
         check(world.key not in line, f"the key is shown: {line}")
 
 
+@case("keys/database/damaged-is-refused-clearly")
+def _(world: World):
+    file = world.root / "data/hyphae/hyphae.db"
+    for beside in file.parent.glob("hyphae.db-*"):
+        beside.unlink()
+    file.write_bytes(b"this is not a database " * 400)
+    refused(world, env={"HYPHAE_API_KEY": world.key}, secret=world.key)
+    equal(file.read_bytes(), b"this is not a database " * 400, "the file, untouched")
+
+
+@case("keys/database/a-folder-in-its-place-is-refused-clearly")
+def _(world: World):
+    refused(world, env={"HYPHAE_API_KEY": world.key, "DATABASE_URL": f"sqlite:{world.home}"}, secret=world.key)
+
+
 def key_file(world: World):
     return world.root / "config" / "hyphae" / "key"

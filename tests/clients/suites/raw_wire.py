@@ -1,6 +1,7 @@
 """Raw lines against the rows of the wire: framing, bad lines, limits, pipelining, stray messages, the end."""
 
 import json
+import os
 import signal
 import threading
 import time
@@ -391,6 +392,36 @@ def _(world: World):
         check(agent.stderr().strip(), "there is no log at trace level, and so nothing was checked")
         key = world.key[4:]
         check(key[:16] not in agent.stderr() and key[-16:] not in agent.stderr(), "a part of the key is in the log")
+
+
+@case("raw/log/a-client-that-never-reads-stderr-does-not-stop-it")
+def _(world: World):
+    """The SDK for Python gives its agent a pipe and never reads it; a pipe holds 64 KiB."""
+    world.env.pop("HYPHAE_LOG")
+    unread, end = os.pipe()
+    with Agent(world, stderr=end) as agent:
+        os.close(end)
+        agent.initialize()
+        session = agent.new()
+        for _ in range(40):
+            asked = [agent.ask("session/prompt", prompt_params(session, " ")) for _ in range(50)]
+            equal([agent.answer(id)["error"]["code"] for id in asked], [-32602] * 50, "the codes")
+            agent.say(session, "/recal")
+        agent.end()
+    os.close(unread)
+
+
+@case("raw/log/a-closed-stderr-does-not-stop-it")
+def _(world: World):
+    unread, end = os.pipe()
+    os.close(unread)
+    with Agent(world, stderr=end) as agent:
+        os.close(end)
+        agent.initialize()
+        session = agent.new()
+        agent.say(session, "/store nobody reads the log")
+        equal(agent.refusal("session/prompt", prompt_params(session, " "))["code"], -32602, "the code")
+        agent.say(session, "who reads the log")
 
 
 def peak_memory(agent: Agent) -> int:
