@@ -1,0 +1,55 @@
+//! The same text has the same bits, whatever it is computed with or beside.
+
+use std::sync::Arc;
+
+use hyphae_core::ports::Embedder;
+use hyphae_embed::{BuiltIn, CpuPath};
+
+use crate::{hash, models, texts, vectors};
+
+/// Changes only together with the models' ids.
+const MINILM: u64 = 0x3f1d_a3c5_7312_b5fe;
+
+/// Few enough for the portable path, of every kind and length.
+fn some() -> Vec<String> {
+    texts().into_iter().step_by(4).chain([long()]).collect()
+}
+
+fn long() -> String {
+    texts().join("\n")[..6000].to_owned()
+}
+
+#[test]
+fn every_path_of_this_cpu_gives_the_recorded_bits() {
+    for path in CpuPath::available() {
+        let found = hash(&vectors(&BuiltIn::minilm().with_path(path), &some()));
+        assert_eq!(found, MINILM, "{path:?} gives {found:#018x}");
+    }
+}
+
+#[test]
+fn a_vector_does_not_depend_on_what_is_embedded_with_it() {
+    let model = BuiltIn::minilm();
+    let together = vectors(&model, &some());
+    for (text, want) in some().into_iter().zip(together).step_by(5) {
+        assert_eq!(vectors(&model, &[text]), [want]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_calls_give_what_single_ones_do() {
+    for model in models() {
+        let model = Arc::new(model);
+        let texts = some();
+        let want = vectors(&model, &texts);
+        let calls: Vec<_> = (0..8)
+            .map(|_| {
+                let (model, texts) = (Arc::clone(&model), texts.clone());
+                tokio::spawn(async move { model.embed(texts).await })
+            })
+            .collect();
+        for call in calls {
+            assert_eq!(call.await.unwrap().unwrap(), want);
+        }
+    }
+}
