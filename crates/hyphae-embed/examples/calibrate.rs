@@ -64,9 +64,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 
 fn show(name: &str, mut cosines: Vec<f32>) {
     cosines.sort_by(f32::total_cmp);
-    let shares = [
-        0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0,
-    ];
+    // In thousandths of the list.
+    let shares = [0, 10, 50, 100, 250, 500, 750, 900, 950, 990, 999, 1000];
     print!("  {name:24} n {:6} ", cosines.len());
     for share in shares {
         let at = cosines.len().saturating_sub(1) * share / 1000;
