@@ -2,11 +2,17 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::wildcard_enum_match_arm,
     reason = "helpers of tests fail by panic, too"
 )]
-#![expect(dead_code, reason = "the tests that use the rest of the rig follow")]
 
 mod client;
+mod ending;
+mod handshake;
+mod params;
 mod rig;
+mod sessions;
+mod slow;
 mod turns;
+mod wire;

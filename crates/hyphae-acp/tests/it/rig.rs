@@ -1,6 +1,6 @@
 //! A host with fakes around it, and the bare end of a pipe to it.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use hyphae_acp::{DirectoryProjects, Host, HostOptions, Served};
 use hyphae_core::{agent::PromptKinds, ids::SessionId};
@@ -221,6 +221,12 @@ impl Wire {
         self.serving.await.unwrap()
     }
 
+    /// Drops both directions at once, as a client that was killed.
+    pub(crate) async fn vanish(self) -> Served {
+        drop((self.read, self.write));
+        self.serving.await.unwrap()
+    }
+
     /// Everything that is still on the way, once the host has nothing to do.
     pub(crate) async fn quiet(&mut self) -> Vec<Value> {
         let mut got = Vec::new();
@@ -259,8 +265,4 @@ pub(crate) fn gists(updates: &[Value]) -> Vec<String> {
 
 pub(crate) fn id_of(session: &str) -> SessionId {
     session.parse().unwrap()
-}
-
-pub(crate) fn exists(path: &str) -> bool {
-    Path::new(path).exists()
 }

@@ -1,0 +1,147 @@
+//! `acp.md` §1: end of input, signals, and a client that is gone.
+
+use std::time::Duration;
+
+use hyphae_acp::Served;
+use hyphae_core::{agent::StopReason, session::TranscriptEvent};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::rig::{Rig, id_of};
+
+#[tokio::test(start_paused = true)]
+async fn end_of_input_cancels_turns_and_answers_them() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    let other = wire.new_session().await;
+    wire.prompt(1, &session, "tool a pending\nwait").await;
+    wire.prompt(2, &other, "wait").await;
+    rig.agent.turn_started().await;
+    rig.agent.turn_started().await;
+    let started = tokio::time::Instant::now();
+    let (rest, served) = wire.finish().await;
+    assert_eq!(served, Served::Eof);
+    assert!(started.elapsed() < Duration::from_secs(1));
+    for id in [1, 2] {
+        let answer = rest.iter().find(|message| message["id"] == id).unwrap();
+        assert_eq!(answer["result"]["stopReason"], "cancelled");
+    }
+    let kept = rig.sessions.kept(id_of(&session));
+    assert_eq!(
+        kept.last().unwrap().event,
+        TranscriptEvent::Ended(StopReason::Cancelled)
+    );
+    assert!(rig.agent.log().contains(&format!("closed {session}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shutdown_token_does_the_same() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    wire.prompt(1, &session, "wait").await;
+    rig.agent.turn_started().await;
+    wire.shutdown.cancel();
+    let (_, answer) = wire.until_answer(1).await;
+    assert_eq!(answer["result"]["stopReason"], "cancelled");
+    assert_eq!(wire.finish().await.1, Served::Shutdown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stuck_agent_does_not_hold_the_end_up() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    wire.prompt(1, &session, "stuck").await;
+    rig.agent.turn_started().await;
+    wire.cancel(&session).await;
+    wire.prompt(2, &session, "queued").await;
+    let started = tokio::time::Instant::now();
+    let (rest, _) = wire.finish().await;
+    assert!(
+        started.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        started.elapsed()
+    );
+    let reasons: Vec<_> = rest
+        .iter()
+        .filter(|message| message.get("id").is_some())
+        .map(|message| {
+            (
+                message["id"].clone(),
+                message["result"]["stopReason"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            (json!(1), json!("cancelled")),
+            (json!(2), json!("cancelled"))
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_does_not_hold_the_end_up() {
+    let rig = Rig::new();
+    let mut wire = rig.connect_with_pipe(8192);
+    wire.initialize().await;
+    let session = wire.new_session().await;
+    wire.prompt(1, &session, "stream 10000 1024").await;
+    rig.agent.turn_started().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let started = tokio::time::Instant::now();
+    assert_eq!(wire.hang_up().await, Served::Eof);
+    assert!(
+        started.elapsed() <= Duration::from_secs(1),
+        "{:?}",
+        started.elapsed()
+    );
+    let kept = rig.sessions.kept(id_of(&session));
+    assert_eq!(
+        kept.last().unwrap().event,
+        TranscriptEvent::Ended(StopReason::Cancelled)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_gone_ends_the_connection_and_loses_nothing() {
+    let rig = Rig::new();
+    let mut wire = rig.connect_with_pipe(8192);
+    wire.initialize().await;
+    let session = wire.new_session().await;
+    wire.prompt(1, &session, "stream 100 1024\nwait").await;
+    rig.agent.turn_started().await;
+    assert_eq!(wire.vanish().await, Served::ClientGone);
+    let kept = rig.sessions.kept(id_of(&session));
+    assert_eq!(
+        kept.last().unwrap().event,
+        TranscriptEvent::Ended(StopReason::Cancelled)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_came_before_the_end_are_answered() {
+    let rig = Rig::new();
+    let mut wire = rig.connected().await;
+    for id in 0..50 {
+        wire.request(
+            id,
+            "session/new",
+            json!({"cwd": rig.cwd(), "mcpServers": []}),
+        )
+        .await;
+    }
+    let (rest, _) = wire.finish().await;
+    let answered = rest
+        .iter()
+        .filter(|m| m["result"]["sessionId"].is_string())
+        .count();
+    assert_eq!(answered, 50);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_at_all_is_a_good_conversation_too() {
+    let rig = Rig::new();
+    let (rest, served) = rig.connect().finish().await;
+    assert_eq!((rest.len(), served), (0, Served::Eof));
+}
