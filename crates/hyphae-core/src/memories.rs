@@ -12,7 +12,7 @@ use crate::{
     ids::CellId,
     ports::{ChosenModel, Clock, EmbedError, Embedder, MemoryStore, StoreError},
     recall::{self, Distance, Filter, Hit, ProjectIndex, Query, Scoring},
-    scope::Scope,
+    scope::{Owner, Scope},
     text,
 };
 
@@ -321,6 +321,11 @@ impl Memories {
         Ok(found.collect())
     }
 
+    /// Returns the embedder of this process.
+    pub fn embedder(&self) -> &dyn Embedder {
+        self.embedder.as_ref()
+    }
+
     async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
         let mut vectors = self.embedder.embed(vec![text.to_owned()]).await?;
         vectors
@@ -427,8 +432,7 @@ impl Memories {
     ///
     /// # Errors
     /// [`MemoryError`]; what was done before it stays done.
-    pub async fn reembed(&self, scope: &Scope, limit: usize) -> Result<usize, MemoryError> {
-        let owner = scope.owner();
+    pub async fn reembed(&self, owner: Owner, limit: usize) -> Result<usize, MemoryError> {
         let stale = self.store.stale_vectors(owner, limit).await?;
         let texts = stale
             .iter()
@@ -450,8 +454,8 @@ impl Memories {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn choose_model(&self, scope: &Scope) -> Result<(), StoreError> {
-        self.store.choose_model(scope.owner(), &self.model()).await
+    pub async fn choose_model(&self, owner: Owner) -> Result<(), StoreError> {
+        self.store.choose_model(owner, &self.model()).await
     }
 }
 

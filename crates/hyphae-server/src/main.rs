@@ -1,1 +1,84 @@
-fn main() {}
+//! The program: arguments, configuration, wiring, signals, and nothing else.
+//!
+//! Exit codes: 0 done, 1 a command was understood and failed, 2 not started (usage, key or
+//! database). Start reading at `commands`; `wiring` puts the parts together.
+
+mod args;
+mod clock;
+mod commands;
+mod config;
+mod logging;
+mod output;
+mod projects;
+mod secrets;
+mod setup;
+mod wiring;
+
+use std::{io::Write, process::ExitCode};
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use commands::Outcome;
+use config::Config;
+
+fn main() -> ExitCode {
+    // clap exits by itself with 2 on wrong usage and with 0 after --help and --version.
+    let cli = Cli::parse();
+    logging::start(config::log_filter().as_deref());
+    match run(cli.command) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One line, and nothing to be done if even stderr is gone.
+            let _unheard = writeln!(std::io::stderr(), "hyphae-server: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Outcome> {
+    if let Command::Completions { shell } = command {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "hyphae-server", &mut script);
+        output::take_stdout()?.write_all(&script)?;
+        return Ok(Outcome::Done);
+    }
+    let config = Config::from_environment()?;
+    if let Command::Setup(args) = &command {
+        let mut out = output::Printer::take()?;
+        if args.write {
+            setup::write(args.editor, &config, &mut out)?;
+        } else {
+            setup::print(args.editor, &config, &mut out)?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        match command {
+            Command::Init(args) => commands::init::run(&config, args).await,
+            Command::AcpStdio(args) => commands::acp_stdio::run(&config, args).await,
+            Command::Console(args) => commands::console::run(&config, args).await,
+            Command::Keys(args) => commands::keys::run(&config, args).await,
+            Command::Project(args) => commands::project::run(&config, args),
+            Command::Doctor => commands::doctor::run(&config).await,
+            Command::Reembed(args) => commands::reembed::run(&config, args).await,
+            Command::Setup(_) | Command::Completions { .. } => Ok(Outcome::Done),
+        }
+    });
+    // A thread that waits for stdin cannot be stopped and must not hold the process.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Tells whether the reader of our output has gone away, as `head` does; that is no failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

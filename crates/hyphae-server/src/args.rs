@@ -1,0 +1,180 @@
+//! What can be typed behind `hyphae-server`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  hyphae-server init                      make the database and a first key
+  hyphae-server setup zed --write         add the memory console to Zed
+  hyphae-server console                   the memory console in this terminal
+  hyphae-server console '/store --type Decision We ship Postgres for V1'
+  hyphae-server doctor                    check that everything works
+
+Environment:
+  HYPHAE_API_KEY   the key, or where it is: file:PATH, cmd:COMMAND, env:NAME
+                   (default: the key that `init` kept for this user)
+  DATABASE_URL     sqlite:PATH (default: the embedded database of this user)
+  HYPHAE_PROJECT   name of the project, instead of the working directory
+  HYPHAE_EMBEDDER  minilm or static (default: what the database was made with)
+  HYPHAE_LOG       what is logged to stderr, such as info or hyphae_acp=debug
+
+Exit codes:
+  0  done
+  1  a command was understood and failed
+  2  not started: wrong usage, no valid key, no usable database";
+
+/// A living memory that coding agents and people share.
+#[derive(Debug, Parser)]
+#[command(name = "hyphae-server", version, about, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make the embedded database and a first API key.
+    Init(Init),
+    /// Serve the memory console over the Agent Client Protocol on stdin and stdout.
+    #[command(after_help = "An editor starts this; see `hyphae-server setup`.")]
+    AcpStdio(AcpStdio),
+    /// Use the memory console in this terminal, or run commands from arguments or stdin.
+    #[command(after_help = CONSOLE_EXAMPLES)]
+    Console(Console),
+    /// Make, list and revoke API keys.
+    #[command(subcommand)]
+    Keys(Keys),
+    /// Name the project that directories belong to.
+    #[command(subcommand)]
+    Project(Project),
+    /// Check key, database, model and protocol, and say what to do about each fault.
+    Doctor,
+    /// Print an editor's entry for the memory console, or write it into its settings.
+    Setup(Setup),
+    /// Make the vectors of all memories anew with another embedding model.
+    Reembed(Reembed),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const CONSOLE_EXAMPLES: &str = "\
+Examples:
+  hyphae-server console                            prompt, history and completion
+  hyphae-server console /recall --k 3 release date run one command
+  echo '/store We deploy on Thursdays' | hyphae-server console
+
+Exit code 1 if a command failed.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// What the first key is called.
+    #[arg(long, default_value = "default")]
+    pub(crate) name: String,
+    /// The embedding model of this database.
+    #[arg(long, value_enum, default_value_t = Embedder::Minilm)]
+    pub(crate) embedder: Embedder,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcpStdio {
+    /// The longest message taken, in bytes; a longer one is refused and passed over.
+    #[arg(long, default_value_t = 32 << 20, value_name = "N")]
+    pub(crate) max_frame_bytes: usize,
+    /// Also serve what the protocol does not promise to keep (`session/fork`).
+    #[arg(long)]
+    pub(crate) unstable: bool,
+    /// The embedding model (default: what the database was made with).
+    #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
+    pub(crate) embedder: Option<Embedder>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Console {
+    /// One command, instead of a prompt.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
+    /// The embedding model (default: what the database was made with).
+    #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
+    pub(crate) embedder: Option<Embedder>,
+}
+
+/// An embedding model that is built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Embedder {
+    /// all-MiniLM-L6-v2: finds what is meant, about 5 ms a text.
+    Minilm,
+    /// A table of words: for very large imports, about 5 µs a text.
+    Static,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key and show it once.
+    Create {
+        /// What the key is called.
+        #[arg(long)]
+        name: String,
+        /// Keep the key for this user, in place of the present one.
+        #[arg(long)]
+        save: bool,
+    },
+    /// List the keys of the database; the keys themselves are not kept and cannot be shown.
+    List,
+    /// Revoke a key. What it stored stays.
+    Revoke {
+        /// The key's id as `keys list` shows it, or its first eight or more characters.
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Project {
+    /// File the memories of a directory, and of all below it, under a name.
+    Link {
+        /// The project's name.
+        name: String,
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Undo a link.
+    Unlink {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// List the links.
+    List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Setup {
+    /// The editor or client.
+    #[arg(value_enum)]
+    pub(crate) editor: Editor,
+    /// Write the entry (shows the difference, keeps a backup) instead of printing it.
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Editor {
+    /// The Zed editor.
+    Zed,
+    /// The IDEs of JetBrains.
+    Jetbrains,
+    /// The headless client acpx.
+    Acpx,
+    /// Neovim with CodeCompanion.
+    Neovim,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reembed {
+    /// The model to change to.
+    #[arg(long, value_enum)]
+    pub(crate) embedder: Embedder,
+}

@@ -1,0 +1,77 @@
+//! `acp-stdio`: the memory console for an editor, on stdin and stdout.
+
+use std::{sync::Arc, time::Duration};
+
+use hyphae_acp::{HostOptions, Unstable};
+use hyphae_core::memories::Memories;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::Outcome;
+use crate::{
+    args::AcpStdio,
+    config::Config,
+    output,
+    wiring::{ProjectNames, Wiring},
+};
+
+pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outcome> {
+    // Whatever prints from here on, a library included, cannot reach the wire.
+    let wire = output::take_stdout()?;
+    let wiring = Wiring::open(config, args.embedder).await?;
+    let projects = ProjectNames::of(config)?;
+    let options = HostOptions {
+        frame_limit: args.max_frame_bytes,
+        unstable: if args.unstable {
+            Unstable::Offered
+        } else {
+            Unstable::Hidden
+        },
+        ..HostOptions::default()
+    };
+    let host = wiring.console_host(projects, options);
+    let shutdown = CancellationToken::new();
+    stop_on_signals(&shutdown)?;
+    let touching = tokio::spawn(write_touched(Arc::clone(&wiring.memories)));
+    let served = host
+        .serve(
+            tokio::io::stdin(),
+            tokio::fs::File::from_std(wire),
+            shutdown,
+        )
+        .await;
+    touching.abort();
+    match wiring.memories.write_touched().await {
+        Ok(()) => {}
+        Err(error) => tracing::info!(%error, "last accesses were not written"),
+    }
+    let ended = served?;
+    tracing::info!(?ended, "the connection ended");
+    Ok(Outcome::Done)
+}
+
+/// Fires the token on SIGTERM and SIGINT.
+fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let mut signals = signal(kind)?;
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            shutdown.cancel();
+        });
+    }
+    Ok(())
+}
+
+/// Writes last accesses in batches, off the answer path: what is read within a moment of each
+/// other is written together.
+pub(super) async fn write_touched(memories: Arc<Memories>) {
+    const GATHER: Duration = Duration::from_secs(2);
+    loop {
+        memories.touched().await;
+        tokio::time::sleep(GATHER).await;
+        if let Err(error) = memories.write_touched().await {
+            tracing::info!(%error, "last accesses were not written");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The line editor of the interactive console: history between runs, completion of verbs, flags
+//! and types.
+
+use std::{
+    fs,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use hyphae_core::console;
+use rustyline::{
+    Config, Context, Editor, Helper, completion::Completer, error::ReadlineError,
+    highlight::Highlighter, hint::Hinter, history::FileHistory, validate::Validator,
+};
+
+/// What a person did at the prompt.
+#[derive(Debug)]
+pub(super) enum Line {
+    Typed(String),
+    Interrupted,
+    End,
+}
+
+pub(super) struct LineEditor {
+    editor: Editor<Language, FileHistory>,
+    history: PathBuf,
+}
+
+impl LineEditor {
+    /// Opens an editor whose history lies in `folder`, readable by its owner only.
+    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        let history = folder.join("console-history");
+        fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&history)
+            .with_context(|| format!("the history {} cannot be written", history.display()))?;
+        let config = Config::builder().auto_add_history(true).build();
+        let mut editor = Editor::with_config(config)?;
+        editor.set_helper(Some(Language));
+        // A history that cannot be read is as good as an empty one.
+        if let Err(error) = editor.load_history(&history) {
+            tracing::info!(%error, "the console's history was not read");
+        }
+        Ok(Self { editor, history })
+    }
+
+    /// Waits for a line.
+    pub(super) fn read(&mut self) -> anyhow::Result<Line> {
+        match self.editor.readline("hyphae> ") {
+            Ok(line) => {
+                if let Err(error) = self.editor.append_history(&self.history) {
+                    tracing::info!(%error, "the console's history was not written");
+                }
+                Ok(Line::Typed(line))
+            }
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The console's language, as the editor knows it.
+struct Language;
+
+impl Helper for Language {}
+impl Hinter for Language {
+    type Hint = String;
+}
+impl Highlighter for Language {}
+impl Validator for Language {}
+
+impl Completer for Language {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _context: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        let before = line.get(..position).unwrap_or(line);
+        Ok(console::completions(before))
+    }
+}

@@ -1,0 +1,18 @@
+//! The commands, a module each.
+
+pub(crate) mod acp_stdio;
+pub(crate) mod console;
+pub(crate) mod doctor;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod project;
+pub(crate) mod reembed;
+
+/// How a command ended when it did not fail to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Exit code 0.
+    Done,
+    /// Exit code 1: it was understood and failed; people were told.
+    Failed,
+}

@@ -1,0 +1,159 @@
+//! What the environment says. This is the only module that reads it; everything below gets
+//! values.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use etcetera::BaseStrategy;
+use hyphae_core::scope::Project;
+use secrecy::SecretString;
+
+/// Where things are and what was asked for by the environment.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// `HYPHAE_API_KEY`, a key or a reference to one.
+    pub(crate) api_key: Option<SecretString>,
+    /// Where the database is.
+    pub(crate) database: Database,
+    /// Whether `DATABASE_URL` said so.
+    pub(crate) database_url: Option<String>,
+    /// `HYPHAE_PROJECT`.
+    pub(crate) project: Option<Project>,
+    /// This user's settings.
+    pub(crate) config_dir: PathBuf,
+    /// This user's state that may be lost, such as the console's history.
+    pub(crate) state_dir: PathBuf,
+    /// The home folder, for editors' settings.
+    pub(crate) home: PathBuf,
+    /// The XDG config folder, for editors' settings.
+    pub(crate) xdg_config: PathBuf,
+}
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// In a file of this machine.
+    Embedded(PathBuf),
+}
+
+impl Config {
+    /// Reads the environment.
+    pub(crate) fn from_environment() -> anyhow::Result<Self> {
+        let strategy = etcetera::base_strategy::Xdg::new()
+            .context("this user has no home folder; set HOME")?;
+        let database_url = text("DATABASE_URL")?;
+        let database = match &database_url {
+            Some(url) => Database::from_url(url)?,
+            None => Database::Embedded(strategy.data_dir().join("hyphae").join("hyphae.db")),
+        };
+        let project = match text("HYPHAE_PROJECT")? {
+            Some(name) => Some(Project::named(&name).context("HYPHAE_PROJECT")?),
+            None => None,
+        };
+        let state = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+        Ok(Self {
+            api_key: text("HYPHAE_API_KEY")?.map(SecretString::from),
+            database,
+            database_url,
+            project,
+            config_dir: strategy.config_dir().join("hyphae"),
+            state_dir: state.join("hyphae"),
+            home: strategy.home_dir().to_owned(),
+            xdg_config: strategy.config_dir(),
+        })
+    }
+
+    /// Where `init` keeps this user's key.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.config_dir.join("key")
+    }
+
+    /// Where links from directories to project names are kept.
+    pub(crate) fn project_links(&self) -> PathBuf {
+        self.config_dir.join("projects.json")
+    }
+}
+
+/// Returns what the environment says is to be logged, if anything.
+pub(crate) fn log_filter() -> Option<String> {
+    std::env::var("HYPHAE_LOG")
+        .ok()
+        .filter(|filter| !filter.is_empty())
+}
+
+/// Tells whether colours are wanted where there is a terminal (see no-color.org).
+pub(crate) fn colours_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Returns a variable of the environment that a key reference names.
+pub(crate) fn variable(name: &str) -> Option<SecretString> {
+    std::env::var(name).ok().map(SecretString::from)
+}
+
+fn text(name: &str) -> anyhow::Result<Option<String>> {
+    match std::env::var(name) {
+        Ok(value) if value.is_empty() => Ok(None),
+        Ok(value) => Ok(Some(value)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not UTF-8 text"),
+    }
+}
+
+impl Database {
+    /// Reads a database URL. The URL may hold a password, so no message repeats it.
+    fn from_url(url: &str) -> anyhow::Result<Self> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            if path.is_empty() {
+                bail!("DATABASE_URL names no file; write sqlite:PATH");
+            }
+            return Ok(Self::Embedded(PathBuf::from(path)));
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            bail!(
+                "DATABASE_URL names a Postgres database, which this version cannot use yet; unset it to use the embedded database, or write sqlite:PATH"
+            );
+        }
+        bail!(
+            "DATABASE_URL is not understood; write sqlite:PATH, or unset it to use the embedded database"
+        )
+    }
+
+    /// Returns the file.
+    pub(crate) fn path(&self) -> &Path {
+        let Self::Embedded(path) = self;
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_a_file_by_path_or_url() {
+        for (url, want) in [
+            ("sqlite:memory.db", "memory.db"),
+            ("sqlite:/a/b.db", "/a/b.db"),
+            ("sqlite:///a/b.db", "/a/b.db"),
+        ] {
+            let want = Database::Embedded(PathBuf::from(want));
+            assert_eq!(Database::from_url(url).unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn another_database_is_refused_without_repeating_its_password() {
+        for url in [
+            "postgres://u:hunter2@h/db",
+            "mysql://u:hunter2@h/db",
+            "sqlite:",
+            "/a/b.db",
+        ] {
+            let error = Database::from_url(url).unwrap_err().to_string();
+            assert!(error.contains("sqlite:PATH"), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Which project a directory belongs to.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use hyphae_core::scope::Project;
+use serde::{Deserialize, Serialize};
+
+/// Links from directories to names, kept for this user. Never read from inside a repository:
+/// a hostile checkout must not name another project.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Links {
+    links: BTreeMap<PathBuf, Project>,
+}
+
+impl Links {
+    /// Reads the links; a file that is not there holds none.
+    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+        match fs::read_to_string(file) {
+            Ok(text) => serde_json::from_str(&text)
+                .with_context(|| format!("the project links {} cannot be read", file.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => bail!(
+                "the project links {} cannot be read: {error}",
+                file.display()
+            ),
+        }
+    }
+
+    /// Writes the links.
+    pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let folder = file.parent().context("the project links have a folder")?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        let write = || -> io::Result<()> {
+            let mut new = tempfile::NamedTempFile::new_in(folder)?;
+            io::Write::write_all(&mut new, text.as_bytes())?;
+            new.persist(file)?;
+            Ok(())
+        };
+        write().with_context(|| format!("the project links {} cannot be written", file.display()))
+    }
+
+    /// Files a canonical directory under a name; returns the former name.
+    pub(crate) fn link(&mut self, directory: PathBuf, project: Project) -> Option<Project> {
+        self.links.insert(directory, project)
+    }
+
+    /// Undoes a link; returns its name.
+    pub(crate) fn unlink(&mut self, directory: &Path) -> Option<Project> {
+        self.links.remove(directory)
+    }
+
+    /// Goes through the links, by directory.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Path, &Project)> {
+        self.links
+            .iter()
+            .map(|(directory, project)| (directory.as_path(), project))
+    }
+
+    /// Returns the project of a canonical directory: the name that it, or the nearest directory
+    /// above it, is linked to, else the directory itself.
+    pub(crate) fn project_of(&self, directory: &Path) -> Project {
+        directory
+            .ancestors()
+            .find_map(|ancestor| self.links.get(ancestor))
+            .cloned()
+            .unwrap_or_else(|| Project::of_directory(directory))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_belongs_to_the_nearest_link_above_it_or_to_itself() {
+        let mut links = Links::default();
+        links.link("/src".into(), Project::named("all").unwrap());
+        links.link("/src/app".into(), Project::named("app").unwrap());
+        for (directory, want) in [
+            ("/src/app", "app"),
+            ("/src/app/deep", "app"),
+            ("/src/application", "all"),
+            ("/home/me", "/home/me"),
+        ] {
+            assert_eq!(links.project_of(Path::new(directory)).as_str(), want);
+        }
+    }
+
+    #[test]
+    fn links_survive_being_written_and_a_broken_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/projects.json");
+        assert_eq!(Links::read(&file).unwrap(), Links::default());
+        let mut links = Links::default();
+        links.link("/src".into(), Project::named("all").unwrap());
+        links.write(&file).unwrap();
+        assert_eq!(Links::read(&file).unwrap(), links);
+        fs::write(&file, "{").unwrap();
+        assert!(Links::read(&file).is_err());
+    }
+}

@@ -1,0 +1,164 @@
+//! Puts the parts together: store, key, embedder, memory, host.
+
+use std::{path::Path, sync::Arc};
+
+use anyhow::{Context, bail};
+use hyphae_acp::{Host, HostOptions, Projects};
+use hyphae_core::{
+    console::Console,
+    credential::Credential,
+    memories::Memories,
+    ports::{Clock, CredentialStore, Embedder, MemoryStore},
+    scope::{Owner, Project},
+};
+use hyphae_embed::BuiltIn;
+use hyphae_store::{SqliteOptions, SqliteStore};
+
+use crate::{args, clock::SystemClock, config::Config, projects::Links, secrets};
+
+/// A process that knows who it is and where its memory lies.
+#[derive(Debug)]
+pub(crate) struct Wiring {
+    pub(crate) store: SqliteStore,
+    pub(crate) credential: Credential,
+    pub(crate) clock: Arc<SystemClock>,
+    pub(crate) memories: Arc<Memories>,
+}
+
+impl Wiring {
+    /// Opens the database with this process' key. Loads no model and fills no index.
+    pub(crate) async fn open(
+        config: &Config,
+        embedder: Option<args::Embedder>,
+    ) -> anyhow::Result<Self> {
+        let found = secrets::find_key(config)?;
+        let store = open_store(config).await?;
+        let credential = store.credential_of_key(&found.key).await?;
+        let Some(credential) = credential else {
+            bail!(
+                "{} is not known to this database; make a key with `hyphae-server keys create`",
+                found.place
+            );
+        };
+        if credential.revoked_at.is_some() {
+            bail!(
+                "{} was revoked; make a new one with `hyphae-server keys create`",
+                found.place
+            );
+        }
+        Self::with(store, credential, embedder).await
+    }
+
+    /// Puts the parts together for a credential that was proved.
+    pub(crate) async fn with(
+        store: SqliteStore,
+        credential: Credential,
+        embedder: Option<args::Embedder>,
+    ) -> anyhow::Result<Self> {
+        let owner = Owner {
+            tenant: credential.tenant,
+            credential: credential.id,
+        };
+        let embedder = match embedder {
+            Some(wanted) => embedder_of(wanted),
+            None => present_embedder(&store, owner).await?,
+        };
+        let clock = Arc::new(SystemClock::default());
+        let memories = Memories::new(
+            Arc::new(store.clone()),
+            embedder,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+        );
+        Ok(Self {
+            store,
+            credential,
+            clock,
+            memories: Arc::new(memories),
+        })
+    }
+
+    /// Returns whose process this is.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner {
+            tenant: self.credential.tenant,
+            credential: self.credential.id,
+        }
+    }
+
+    /// Returns a host that serves the memory console.
+    pub(crate) fn console_host(&self, projects: ProjectNames, options: HostOptions) -> Host {
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        let console = Console::new(
+            Arc::clone(&self.memories),
+            Arc::clone(&clock),
+            env!("CARGO_PKG_VERSION"),
+        );
+        Host::new(
+            Arc::new(console),
+            Arc::new(self.store.clone()),
+            clock,
+            self.owner(),
+            Arc::new(projects),
+            options,
+        )
+    }
+}
+
+/// Opens the database that the configuration names.
+pub(crate) async fn open_store(config: &Config) -> anyhow::Result<SqliteStore> {
+    let path = config.database.path();
+    Ok(SqliteStore::open(path, SqliteOptions::default()).await?)
+}
+
+/// Returns a built-in model.
+pub(crate) fn embedder_of(wanted: args::Embedder) -> Arc<dyn Embedder> {
+    Arc::new(match wanted {
+        args::Embedder::Minilm => BuiltIn::minilm(),
+        args::Embedder::Static => BuiltIn::static_table(),
+    })
+}
+
+/// Returns the model that the database was made with; MiniLM if it has none yet.
+async fn present_embedder(store: &SqliteStore, owner: Owner) -> anyhow::Result<Arc<dyn Embedder>> {
+    let Some(chosen) = store.chosen_model(owner).await? else {
+        return Ok(embedder_of(args::Embedder::Minilm));
+    };
+    [args::Embedder::Minilm, args::Embedder::Static]
+        .map(embedder_of)
+        .into_iter()
+        .find(|embedder| embedder.model().id == chosen.id)
+        .with_context(|| {
+            format!(
+                "the memories were embedded with `{}`, which this version does not have; run `hyphae-server reembed --embedder minilm`",
+                chosen.id
+            )
+        })
+}
+
+/// Knows which project a directory belongs to.
+#[derive(Debug)]
+pub(crate) enum ProjectNames {
+    /// `HYPHAE_PROJECT` names one for the whole process.
+    One(Project),
+    /// Each directory by its link, or for itself.
+    Linked(Links),
+}
+
+impl ProjectNames {
+    /// Reads what this user linked.
+    pub(crate) fn of(config: &Config) -> anyhow::Result<Self> {
+        Ok(match &config.project {
+            Some(project) => Self::One(project.clone()),
+            None => Self::Linked(Links::read(&config.project_links())?),
+        })
+    }
+}
+
+impl Projects for ProjectNames {
+    fn project_of(&self, directory: &Path) -> Project {
+        match self {
+            Self::One(project) => project.clone(),
+            Self::Linked(links) => links.project_of(directory),
+        }
+    }
+}
