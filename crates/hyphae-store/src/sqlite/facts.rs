@@ -5,6 +5,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
+//! | 4 | length of what follows |
 //! | 1 | format, 1 |
 //! | 1, 1, 1 | type, layer, visibility, as in `cells` |
 //! | 4 | revision |
@@ -29,7 +30,8 @@ use super::{
 };
 
 const FORMAT: u8 = 1;
-const HEAD: usize = 60;
+/// Bytes of facts without words.
+const HEAD: usize = 64;
 
 /// The parts of [`hyphae_core::ports::Entry`] that do not depend on who asks.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +50,8 @@ pub(crate) struct Facts {
 impl Facts {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let (terms, context) = (self.terms.to_bytes(), self.context.to_bytes());
-        let mut bytes = Vec::with_capacity(HEAD + 4 + terms.len() + context.len());
+        let mut bytes = Vec::with_capacity(HEAD + terms.len() + context.len());
+        bytes.extend([0; 4]);
         bytes.push(FORMAT);
         let numbers = [
             from_cell_type(self.cell_type),
@@ -61,15 +64,14 @@ impl Facts {
         bytes.extend(self.salience.get().to_le_bytes());
         bytes.extend(from_time(self.updated_at).to_le_bytes());
         bytes.extend(self.fingerprint.0);
-        // A text of 8,000 characters has fewer words than fit.
-        let length = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-        bytes.extend(length.to_le_bytes());
+        bytes.extend(length(&terms));
         bytes.extend(terms);
         bytes.extend(context);
-        bytes
+        with_length(bytes)
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, BadRow> {
+    /// Reads what [`part`] found, which is all but the length.
+    pub(crate) fn from_part(bytes: &[u8]) -> Result<Self, BadRow> {
         Self::parse(bytes).ok_or(BadRow {
             what: "recall entry",
         })
@@ -81,9 +83,7 @@ impl Facts {
         let (salience, bytes) = bytes.split_first_chunk()?;
         let (updated_at, bytes) = bytes.split_first_chunk()?;
         let (fingerprint, bytes) = bytes.split_first_chunk()?;
-        let (length, bytes) = bytes.split_first_chunk()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        let (terms, context) = bytes.split_at_checked(length)?;
+        let (terms, context) = part(bytes)?;
         (format == FORMAT).then_some(())?;
         Some(Self {
             cell_type: to_cell_type(kind.into()).ok()?,
@@ -99,20 +99,41 @@ impl Facts {
     }
 }
 
-/// Returns a vector as it is kept: four bytes of scale, then its numbers.
+/// Returns a vector as it is kept: the length of what follows, four bytes of scale, its numbers.
 pub(crate) fn from_vector(vector: &Vector) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(4 + vector.numbers.len());
+    let mut bytes = Vec::with_capacity(8 + vector.numbers.len());
+    bytes.extend([0; 4]);
     bytes.extend(vector.scale.to_le_bytes());
     bytes.extend(vector.numbers.iter().map(|number| number.cast_unsigned()));
-    bytes
+    with_length(bytes)
 }
 
+/// Reads what [`part`] found, which is all but the length.
 pub(crate) fn to_vector(bytes: &[u8]) -> Result<Vector, BadRow> {
     let (scale, numbers) = bytes.split_first_chunk().ok_or(BadRow { what: "vector" })?;
     Ok(Vector {
         scale: f32::from_le_bytes(*scale),
         numbers: numbers.iter().map(|byte| byte.cast_signed()).collect(),
     })
+}
+
+/// Splits off what begins with its own length; empty if that is 0.
+pub(crate) fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, bytes) = bytes.split_first_chunk()?;
+    bytes.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
+}
+
+/// Writes the length of what follows into the first four bytes.
+fn with_length(mut bytes: Vec<u8>) -> Vec<u8> {
+    if let Some((first, rest)) = bytes.split_first_chunk_mut::<4>() {
+        *first = length(rest);
+    }
+    bytes
+}
+
+/// A text of 8,000 characters has fewer words, and a model fewer numbers, than fit.
+fn length(bytes: &[u8]) -> [u8; 4] {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -137,25 +158,35 @@ mod tests {
 
     #[test]
     fn facts_come_back_as_they_were() {
-        let facts = facts();
-        assert_eq!(Facts::from_bytes(&facts.to_bytes()), Ok(facts));
+        let bytes = facts().to_bytes();
+        let (part, rest) = part(&bytes).unwrap();
+        assert_eq!(Facts::from_part(part), Ok(facts()));
+        assert!(rest.is_empty());
     }
 
     #[test]
     fn no_prefix_of_facts_passes_for_facts_with_all_words() {
-        let bytes = facts().to_bytes();
+        let bytes = facts().to_bytes().split_off(4);
         for end in 0..bytes.len() {
-            assert_ne!(Facts::from_bytes(&bytes[..end]), Ok(facts()), "{end}");
+            assert_ne!(Facts::from_part(&bytes[..end]), Ok(facts()), "{end}");
         }
         let mut other = bytes;
         other[0] = 2;
-        assert!(Facts::from_bytes(&other).is_err());
+        assert!(Facts::from_part(&other).is_err());
     }
 
     #[test]
     fn a_vector_comes_back_as_it_was() {
         let vector = Vector::quantise(&[0.5, -1.0, 0.25]);
-        assert_eq!(to_vector(&from_vector(&vector)), Ok(vector));
+        let bytes = from_vector(&vector);
+        assert_eq!(to_vector(part(&bytes).unwrap().0), Ok(vector));
         assert!(to_vector(&[1, 2, 3]).is_err());
+    }
+
+    #[test]
+    fn a_part_is_never_longer_than_what_is_there() {
+        assert_eq!(part(&[2, 0, 0, 0, 7, 8, 9]), Some((&[7, 8][..], &[9][..])));
+        assert_eq!(part(&[4, 0, 0, 0, 7, 8, 9]), None);
+        assert_eq!(part(&[0, 0, 0]), None);
     }
 }

@@ -12,7 +12,11 @@
 //! What only one kind of database can do (a full disk, a damaged file) is tested beside the
 //! adapter, not here.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "checks fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "checks fail by panicking"
+)]
 
 pub mod credentials;
 pub mod fixture;
