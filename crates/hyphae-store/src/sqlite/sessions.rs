@@ -329,9 +329,9 @@ async fn entries(
     let first = rows.first().ok_or(SessionError::NotFound { id })?;
     let kept: i64 = Columns(first).get(0, "length")?;
     let wanted = kept.saturating_sub(skip).clamp(0, i64::from(limit.get()));
-    (skip..)
-        .zip(0..wanted)
-        .map(|(position, index)| {
+    (0..wanted)
+        .map(|index| {
+            let position = skip + index;
             let row = usize::try_from(index)
                 .ok()
                 .and_then(|index| rows.get(index));

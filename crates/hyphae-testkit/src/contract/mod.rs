@@ -46,7 +46,7 @@ pub trait Subject: fmt::Debug + Send + Sync {
 }
 
 /// Polls a future a few times and drops it, as a caller does that goes away.
-async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) {
+pub(crate) async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) {
     let mut future = std::pin::pin!(future);
     let mut polled = 0;
     std::future::poll_fn(|context| {
@@ -89,6 +89,10 @@ macro_rules! memory_contract {
             a_cell_is_written_by_its_author_into_its_project
             a_vector_is_as_long_as_its_models_are
             equal_inserts_at_once_keep_one_cell
+            the_last_cell_of_a_session_is_the_newest
+            reading_changes_no_answer
+            statistics_count_what_a_tenant_keeps
+            a_second_handle_sees_everything_at_once
             changes_tell_all_that_recall_needs
             changes_are_read_in_pages_of_any_size
             a_reader_never_misses_a_change
@@ -96,6 +100,9 @@ macro_rules! memory_contract {
             a_merge_finds_only_the_expected_revision
             of_two_merges_at_once_one_wins
             a_merge_into_a_text_that_another_cell_has_changes_nothing
+            a_dropped_insert_leaves_all_or_nothing
+            a_dropped_merge_leaves_all_or_nothing
+            dropped_reads_do_no_harm
             a_merge_keeps_links_unless_it_brings_others
             links_lead_both_ways_strongest_first
             links_to_what_is_not_there_are_passed_over
@@ -103,17 +110,10 @@ macro_rules! memory_contract {
             a_neighbour_with_too_many_links_loses_the_named_ones_first
             a_neighbour_with_room_loses_nothing
             a_new_cell_keeps_its_strongest_links
-            the_last_cell_of_a_session_is_the_newest
-            reading_changes_no_answer
             the_first_vector_chooses_the_model
             a_model_is_its_name_and_its_dimension
             vectors_of_another_model_are_stale_until_they_are_replaced
             a_cell_is_merged_while_its_vector_is_stale
-            statistics_count_what_a_tenant_keeps
-            a_second_handle_sees_everything_at_once
-            a_dropped_insert_leaves_all_or_nothing
-            a_dropped_merge_leaves_all_or_nothing
-            dropped_reads_do_no_harm
         }
     };
 }
@@ -124,6 +124,19 @@ macro_rules! session_contract {
     ($factory:path) => {
         $crate::contract_tests! { sessions, $factory,
             a_session_comes_back_with_every_field
+            a_directory_that_is_no_text_comes_back
+            an_id_is_given_to_one_session_only
+            sessions_are_listed_newest_first_in_pages
+            a_page_begins_behind_a_session_that_is_gone
+            a_transcript_keeps_every_kind_of_entry_in_order
+            a_transcript_is_read_in_pages
+            an_append_sets_the_time_and_the_first_title
+            appends_at_once_keep_every_entry_and_each_append_whole
+            a_dropped_append_leaves_all_or_nothing
+            a_fork_has_the_past_and_its_own_future
+            a_deleted_session_is_gone_with_its_transcript
+            a_foreign_session_and_an_unknown_one_are_the_same
+            a_second_handle_sees_sessions_at_once
         }
     };
 }
@@ -134,6 +147,13 @@ macro_rules! credential_contract {
     ($factory:path) => {
         $crate::contract_tests! { credentials, $factory,
             a_key_opens_its_credential_and_no_other
+            the_default_tenant_stays_the_same
+            another_handle_knows_the_same_keys
+            credentials_are_listed_oldest_first_and_by_tenant
+            a_revoked_key_stays_revoked_since_the_first_time
+            only_a_credential_of_the_tenant_is_revoked
+            a_key_has_one_holder
+            a_name_of_any_kind_comes_back
         }
     };
 }
@@ -144,6 +164,38 @@ macro_rules! isolation_contract {
     ($factory:path) => {
         $crate::contract_tests! { isolation, $factory,
             no_verb_shows_what_is_not_visible
+            no_verb_changes_what_is_not_visible
+            a_tenant_is_maintained_alone
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A check that no macro names would never run.
+    #[test]
+    fn every_check_is_run() {
+        let named = include_str!("mod.rs");
+        let checks = [
+            include_str!("memories/cells.rs"),
+            include_str!("memories/changes.rs"),
+            include_str!("memories/drops.rs"),
+            include_str!("memories/links.rs"),
+            include_str!("memories/models.rs"),
+            include_str!("sessions.rs"),
+            include_str!("credentials.rs"),
+            include_str!("isolation.rs"),
+        ];
+        let names = checks
+            .iter()
+            .flat_map(|source| source.lines())
+            .filter_map(|line| {
+                let rest = line.strip_prefix("pub async fn ")?;
+                rest.split('(').next()
+            });
+        let forgotten: Vec<&str> = names
+            .filter(|name| !named.lines().any(|line| line.trim() == *name))
+            .collect();
+        assert_eq!(forgotten, [""; 0]);
+    }
 }

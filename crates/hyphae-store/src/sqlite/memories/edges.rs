@@ -166,10 +166,10 @@ pub(crate) async fn links(
          from json_each($4) n
          cross join cells here on here.cell_id = unhex(n.value) and ",
         visible!("here."),
-        " left join (edges e cross join cells there
-              on there.cell_id = e.dst and ",
+        " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
+         left join cells there on there.cell_id = e.dst and ",
         visible!("there."),
-        ") on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
+        "
          order by n.key, e.weight desc, e.dst"
     );
     let rows = scoped(SQL, scope)
