@@ -56,9 +56,10 @@ def _(world: World):
     acpx = Acpx(world)
     stored = acpx.quiet("exec", STORE)
     check(stored.startswith("stored "), stored)
-    found = acpx.quiet("exec", "we ship Postgres for V1")
     id = stored.removeprefix("stored ")
-    equal(found, f"{id} distance=0.0000 type=Decision\nWe ship Postgres for V1", "the match")
+    match = f"{id} distance=0.0000 type=Decision\nWe ship Postgres for V1"
+    equal(acpx.quiet("exec", "We ship Postgres for V1"), match, "the identical text")
+    check(acpx.quiet("exec", "what do we ship").startswith(f"{id} distance="), "a question about it")
     equal(acpx.quiet("exec", "/query --layer L2 anything"), "no results", "an empty layer")
     world.check_connections()
 

@@ -18,7 +18,8 @@ def refused(world: World, *, env: dict, secret: str = "", arguments=("acp-stdio"
     done = world.hyphae(*arguments, env=env, stdin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
     equal(done.returncode, 2, f"the exit code (stdout {done.stdout!r}, stderr {done.stderr!r})")
     equal(done.stdout, "", "stdout")
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    # What a `cmd:` says on its own stderr is for the person, and stays.
+    lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("sh: ")]
     equal(len(lines), 1, f"lines on stderr: {done.stderr!r}")
     check(not secret or secret not in done.stderr, f"the key is on stderr: {done.stderr!r}")
     check("panicked" not in done.stderr, done.stderr)
@@ -108,6 +109,7 @@ for reference in REFERENCES:
     @case(f"keys/reference/{reference.split(':')[0]}")
     def _(world: World, reference=reference):
         (world.root / "the key").write_text(world.key + "\n")
+        (world.root / "the key").chmod(0o600)
         key_file(world).unlink()
         with Agent(world, key=reference.format(root=world.root), env={"OTHER_NAME": world.key}) as agent:
             agent.initialize()
@@ -115,6 +117,15 @@ for reference in REFERENCES:
             agent.say(session, "/store resolved once")
             (world.root / "the key").write_text("changed meanwhile\n")
             agent.say(session, "/help")
+
+
+@case("keys/reference/a-file-that-others-can-read-is-refused")
+def _(world: World):
+    path = world.root / "the-key"
+    path.write_text(world.key + "\n")
+    path.chmod(0o644)
+    line = refused(world, env={"HYPHAE_API_KEY": f"file:{path}"}, secret=world.key)
+    check("chmod 600" in line, f"no remedy is named: {line}")
 
 
 @case("keys/the-key-that-init-stored-is-used")

@@ -201,15 +201,15 @@ def _(world: World):
         agent.say(first, "/recall larch")
         rows = listed(agent)
         equal({r["sessionId"] for r in rows}, {first, second, third}, "the sessions")
-        times = [datetime.datetime.fromisoformat(r["updatedAt"]) for r in rows]
-        check(all(t.tzinfo for t in times), f"times without a zone: {rows}")
-        equal(times, sorted(times, reverse=True), "newest first")
+        for row in rows:
+            check(datetime.datetime.fromisoformat(row["updatedAt"]).tzinfo, f"a time without a zone: {row}")
+        equal([r["sessionId"] for r in rows], [third, second, first], "newest first, by when they were made")
         by_id = {r["sessionId"]: r for r in rows}
         equal(by_id[first]["title"], "/recall birch", "the title")
         equal(by_id[third]["cwd"], str(other), "the cwd")
-        equal(rows[0]["sessionId"], first, "the session used last")
         mine = [r["sessionId"] for r in listed(agent, cwd=str(world.project))]
-        equal(mine, [first, second], "filtered by cwd")
+        equal(mine, [second, first], "filtered by cwd")
+        check(by_id[first]["updatedAt"] > by_id[second]["updatedAt"], "the time of the last prompt")
         equal(listed(agent, cwd="/nonexistent/folder"), [], "a cwd that nobody uses")
         for empty in ({}, {"cwd": None, "cursor": None}, None):
             equal(len(agent.call("session/list", empty)["sessions"]), 3, f"with parameters {empty}")
@@ -257,8 +257,8 @@ def _(world: World):
         rows = listed(agent)
         equal(len(rows), count, "sessions on all pages")
         equal({r["sessionId"] for r in rows}, set(made), "each once")
-        times = [datetime.datetime.fromisoformat(r["updatedAt"]) for r in rows]
-        equal(times, sorted(times, reverse=True), "newest first across pages")
+        ids = [r["sessionId"] for r in rows]
+        equal(ids, sorted(ids, reverse=True), "newest first across pages: the ids are time-ordered")
         other = world.create_key("other")
     with Agent(world, key=other) as stranger:
         stranger.initialize()
@@ -371,6 +371,29 @@ def _(world: World):
         two.call("session/resume", setup(world, session))
         two.say(session, "/help")
         check(session in [r["sessionId"] for r in listed(two)], "listed by the other process")
+
+
+@case("raw/sessions/many-processes-write-at-once-and-nothing-is-refused-or-lost", slow=True)
+def _(world: World):
+    agents = [Agent(world) for _ in range(4)]
+    sessions, asked = [], []
+    for agent in agents:
+        agent.initialize()
+        sessions.append(agent.new())
+    for n in range(10):
+        for i, (agent, session) in enumerate(zip(agents, sessions, strict=True)):
+            if asked and n:
+                agent.result(asked[-len(agents)])
+            asked.append(agent.prompt(session, f"/store gull{n}of{i} cries over the harbour"))
+    for agent, id in zip(agents, asked[-len(agents) :], strict=True):
+        agent.result(id)
+    for agent, session in zip(agents, sessions, strict=True):
+        said = texts(agent.updates(session))
+        check(len(said) == 10 and all(text.startswith("stored ") for text in said), f"not all were stored: {said}")
+    found = agents[0].say(sessions[0], "/recall --k 100 gull cries over the harbour")
+    equal(len(found), 40, "memories of all processes")
+    for agent in agents:
+        agent.end()
 
 
 @case("raw/sessions/two-keys-share-a-project-but-no-sessions")

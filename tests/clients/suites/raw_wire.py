@@ -51,6 +51,11 @@ BROKEN = {
     "not-utf-8": b'{"jsonrpc":"2.0","id":7,"method":"\xff\xfe%s"}',
     "two-objects-on-a-line": b'{"jsonrpc":"2.0","id":7,"method":"a"}{"x":"%s"}',
     "nul": b'{"jsonrpc":"2.0",\x00"id":7,"method":"%s"}',
+    "half-a-member": b'{"jsonrpc":"2.0","id":"%s","method":',
+    "bad-escape": b'{"jsonrpc":"2.0","id":"%s","method":"\\q"}',
+    "control-character": b'{"jsonrpc":"2.0","id":"%s","method":"a\x01b"}',
+    "trailing-comma": b'{"jsonrpc":"2.0","id":"%s","method":"session/list",}',
+    "deep": b'{"jsonrpc":"2.0","id":"%s","method":"session/list","params":{"x":' + b"[" * 200_000 + b"]" * 200_000 + b"}}",
 }
 for name, line in BROKEN.items():
 
@@ -123,6 +128,15 @@ def _(world: World):
         check(order.index("back") < order.index("ask"), f"one session out of order: {order}")
         check(any("pipelines carry water" in u["content"]["text"] for u in agent.turn(session, 0, "ask") if "content" in u),
               "the pipelined prompt found its memory")
+
+
+@case("raw/wire/a-last-line-without-a-newline-is-served-at-the-end-of-input")
+def _(world: World):
+    """`printf '…' | hyphae-server acp-stdio` is how people try an agent out."""
+    agent = Agent(world)
+    agent.initialize()
+    agent.send_bytes(agent.message("session/list", {}).rstrip(b"\n"))
+    agent.end("eof")
 
 
 @case("raw/wire/two-pipelined-initialize-requests-are-both-answered")
@@ -433,10 +447,10 @@ def peak_memory(agent: Agent) -> int:
 
 
 def catches(agent: Agent, number: int) -> bool:
-    """Whether the agent has a handler for this signal, or holds it back to read it itself."""
+    """Whether the agent has a handler for this signal."""
     for line in Path(f"/proc/{agent.process.pid}/status").read_text().splitlines():
-        if line.startswith(("SigCgt:", "SigBlk:")) and int(line.split()[1], 16) >> (number - 1) & 1:
-            return True
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
     return False
 
 

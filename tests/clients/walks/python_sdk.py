@@ -37,7 +37,7 @@ class Client:
 
     def messages(self, session_id, kinds=("agent_message_chunk", "user_message_chunk")):
         return [
-            (u.session_update, u.message_id, u.content.text)
+            (u.session_update, u.message_id, u.content.text if u.content.type == "text" else u.content.uri)
             for s, u in self.updates
             if s == session_id and u.session_update in kinds
         ]
@@ -183,8 +183,8 @@ async def walk():
 
         async with case("list"):
             rows = (await agent.list_sessions(cwd=CWD)).sessions
-            check(rows[0].session_id == session and rows[0].cwd == CWD and rows[0].updated_at, f"{rows[0]}")
-            check(rows[0].title.startswith("/store --type Decision"), rows[0].title)
+            row = next(row for row in rows if row.session_id == session)
+            check(row.cwd == CWD and row.updated_at and row.title.startswith("/store --type Decision"), f"{row}")
             await refused(-32602, agent.list_sessions(cursor="not a cursor"))
 
         async with case("unknown-sessions-are-not-found"):

@@ -154,8 +154,8 @@ await connected(async ({ agent, hello, updates, said }) => {
 
   await run("list", async () => {
     const { sessions } = await agent.request(s.list, { cwd });
-    check(sessions[0].sessionId === session && sessions[0].title.startsWith("/store --type Decision"), sessions);
-    check(!Number.isNaN(Date.parse(sessions[0].updatedAt)), sessions[0].updatedAt);
+    const row = sessions.find((candidate) => candidate.sessionId === session);
+    check(row?.title.startsWith("/store --type Decision") && !Number.isNaN(Date.parse(row.updatedAt)), sessions);
     await refused(-32602, agent.request(s.list, { cursor: "not a cursor" }));
   });
 
