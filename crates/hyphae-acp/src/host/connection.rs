@@ -241,9 +241,12 @@ impl Connection {
             method,
             fields,
             room,
-            span,
+            span: span.clone(),
         };
-        self.dispatch(request).await.map_err(refused)
+        self.dispatch(request)
+            .instrument(span)
+            .await
+            .map_err(refused)
     }
 
     fn knows(&self, method: &str) -> bool {

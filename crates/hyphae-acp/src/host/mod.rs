@@ -124,6 +124,7 @@ impl Host {
         };
         tokio::pin!(reading, writing);
         tokio::select! {
+            biased;
             served = &mut reading => {
                 // All but the writing is done. A client that does not read must not hold us.
                 let _late = tokio::time::timeout(flush_share(options.wind_down), writing).await;

@@ -6,8 +6,9 @@ use hyphae_acp::Served;
 use hyphae_core::{agent::StopReason, session::TranscriptEvent};
 use pretty_assertions::assert_eq;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
-use crate::rig::{Rig, id_of};
+use crate::rig::{Rig, id_of, prompt};
 
 #[tokio::test(start_paused = true)]
 async fn end_of_input_cancels_turns_and_answers_them() {
@@ -106,12 +107,31 @@ async fn a_client_that_does_not_read_does_not_hold_the_end_up() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_is_gone_ends_the_connection_and_loses_nothing() {
     let rig = Rig::new();
-    let mut wire = rig.connect_with_pipe(8192);
-    wire.initialize().await;
-    let session = wire.new_session().await;
-    wire.prompt(1, &session, "stream 100 1024\nwait").await;
+    let session = rig.opened().await.1;
+    let (mut input, reader) = tokio::io::duplex(8192);
+    let (output, writer) = tokio::io::duplex(8192);
+    let token = tokio_util::sync::CancellationToken::new();
+    let host = rig.host();
+    let serving = tokio::spawn(async move { host.serve(reader, writer, token).await.unwrap() });
+    let resume = json!({"sessionId": session, "cwd": rig.cwd()});
+    for (id, method, params) in [
+        (1, "initialize", json!({"protocolVersion": 1})),
+        (2, "session/resume", resume),
+        (
+            3,
+            "session/prompt",
+            prompt(&session, "stream 100 1024\nwait"),
+        ),
+    ] {
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
+    }
     rig.agent.turn_started().await;
-    assert_eq!(wire.vanish().await, Served::ClientGone);
+    drop(output);
+    assert_eq!(serving.await.unwrap(), Served::ClientGone);
     let kept = rig.sessions.kept(id_of(&session));
     assert_eq!(
         kept.last().unwrap().event,

@@ -9,9 +9,14 @@
 
 mod client;
 mod ending;
+mod fuzz;
+mod golden;
 mod handshake;
+mod interleaving;
+mod logs;
 mod params;
 mod rig;
+mod schema;
 mod sessions;
 mod slow;
 mod turns;

@@ -1,6 +1,6 @@
 //! A host with fakes around it, and the bare end of a pipe to it.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use hyphae_acp::{DirectoryProjects, Host, HostOptions, Served};
 use hyphae_core::{agent::PromptKinds, ids::SessionId};
@@ -12,6 +12,8 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::schema;
 
 /// What a whole test is about: one process, so to say.
 pub(crate) struct Rig {
@@ -77,6 +79,7 @@ impl Rig {
             shutdown,
             cwd: self.cwd().to_owned(),
             transcript: Vec::new(),
+            asked: HashMap::new(),
         }
     }
 
@@ -108,10 +111,19 @@ pub(crate) struct Wire {
     cwd: String,
     /// Every line that came from the host.
     pub(crate) transcript: Vec<String>,
+    /// What was asked under which id, so that the answers can be held against the schema.
+    asked: HashMap<String, String>,
 }
 
 impl Wire {
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+            let message: Value = serde_json::from_slice(line).unwrap_or_default();
+            if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
+                self.asked.insert(id.to_string(), method.to_owned());
+            }
+        }
         self.write.as_mut().unwrap().write_all(bytes).await.unwrap();
     }
 
@@ -142,6 +154,9 @@ impl Wire {
             return None;
         }
         let message = serde_json::from_str(&line).expect("a line of JSON");
+        schema::check(&message, |id| {
+            self.asked.get(&id.to_string()).map(String::as_str)
+        });
         self.transcript.push(line);
         Some(message)
     }
@@ -221,20 +236,11 @@ impl Wire {
         self.serving.await.unwrap()
     }
 
-    /// Drops both directions at once, as a client that was killed.
-    pub(crate) async fn vanish(self) -> Served {
-        drop((self.read, self.write));
-        self.serving.await.unwrap()
-    }
-
     /// Everything that is still on the way, once the host has nothing to do.
     pub(crate) async fn quiet(&mut self) -> Vec<Value> {
-        let mut got = Vec::new();
         let marker = "are you there";
         self.request(marker, "session/list", json!({})).await;
-        let (before, _) = self.until_answer(marker).await;
-        got.extend(before);
-        got
+        self.until_answer(marker).await.0
     }
 }
 
