@@ -52,7 +52,8 @@ impl Config {
         };
         let state = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
         Ok(Self {
-            api_key: text("HYPHAE_API_KEY")?.map(SecretString::from),
+            // An empty key is a mistake in whatever set it, not a wish for the kept one.
+            api_key: given("HYPHAE_API_KEY")?.map(SecretString::from),
             database,
             database_url,
             project,
@@ -91,9 +92,13 @@ pub(crate) fn variable(name: &str) -> Option<SecretString> {
     std::env::var(name).ok().map(SecretString::from)
 }
 
+/// Returns a variable, where an empty one counts as not set.
 fn text(name: &str) -> anyhow::Result<Option<String>> {
+    Ok(given(name)?.filter(|value| !value.is_empty()))
+}
+
+fn given(name: &str) -> anyhow::Result<Option<String>> {
     match std::env::var(name) {
-        Ok(value) if value.is_empty() => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(std::env::VarError::NotPresent) => Ok(None),
         Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not UTF-8 text"),

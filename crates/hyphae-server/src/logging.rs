@@ -15,6 +15,8 @@ pub(crate) fn start(filter: Option<&str>) {
     let _already_started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        // A reader of the log that has gone away must not take the program with it.
+        .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         .try_init();
 }

@@ -27,11 +27,12 @@ pub(crate) fn find_key(config: &Config) -> anyhow::Result<FoundKey> {
         Some(given) => resolve(given)?,
         None => {
             let file = config.key_file();
-            let text = read_key_file(&file).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => {
+            let text = read_key_file(&file).map_err(|error| {
+                if error.kind() == io::ErrorKind::NotFound {
                     anyhow!("no API key: run `hyphae-server init`, or set HYPHAE_API_KEY")
+                } else {
+                    unreadable(&file, &error)
                 }
-                _ => unreadable(&file, &error),
             })?;
             (text, format!("the key file {}", file.display()))
         }

@@ -207,8 +207,8 @@ impl Messages {
 
 /// A refusal is told in the conversation; a broken connection is an error.
 fn told(error: ClientError) -> anyhow::Result<String> {
-    match error {
-        ClientError::Refused { .. } => Ok(format!("{ERROR_PREFIX}{error}")),
-        error => Err(error.into()),
+    if matches!(error, ClientError::Refused { .. }) {
+        return Ok(format!("{ERROR_PREFIX}{error}"));
     }
+    Err(error.into())
 }
