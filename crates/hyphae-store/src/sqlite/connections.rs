@@ -122,6 +122,14 @@ impl Connections {
             .map_err(|_| Fault::other("a write was interrupted"))?
     }
 
+    /// Runs a statement that cannot be part of a transaction, on a connection of its own.
+    pub(crate) async fn run_alone(&self, sql: &'static str) -> Result<(), Fault> {
+        let mut connection = self.writing.connect().await?;
+        sqlx::raw_sql(sql).execute(&mut connection).await?;
+        connection.close().await?;
+        Ok(())
+    }
+
     /// Closes what is open and waits for writes that have begun.
     pub(crate) async fn close(&self) {
         self.permits.close();

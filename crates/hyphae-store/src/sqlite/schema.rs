@@ -65,35 +65,39 @@ pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
 
 /// Checks that this is a database of ours and migrates an older one.
 pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
-    let at = || connections.place().display().to_string();
+    let place = connections.place();
     let header = connections
         .read(async |connection| Header::read(connection).await)
         .await
-        .map_err(|fault| fault.store_error(connections.place()))?;
-    match header {
-        Header { tables: 0, .. } => Err(StoreError::Missing { place: at() }),
-        Header { application, .. } if application != APPLICATION => Err(StoreError::Unavailable {
-            message: format!("{} is a database of another program", at()),
-            source: None,
-        }),
-        Header { version, .. } if version > VERSION => Err(StoreError::Newer {
-            place: at(),
-            found: version,
-            known: VERSION,
-        }),
-        Header { version, .. } if version < VERSION => connections
-            .write(|connection| {
-                Box::pin(async move {
-                    // Another process may have been faster.
-                    let from = Header::read(connection).await?.version;
-                    migrate(connection, from).await?;
-                    Ok(Verdict::Commit(()))
-                })
-            })
-            .await
-            .map_err(|fault| fault.store_error(connections.place())),
-        Header { .. } => Ok(()),
+        .map_err(|fault| fault.store_error(place))?;
+    header.check(place)?;
+    if header.version < VERSION {
+        bring_up_to_date(connections).await?;
     }
+    if header.journal_mode != "wal" {
+        // Some ways of copying a database leave the copy in another mode. It works in that one
+        // too, so a file that cannot be changed now is no reason to refuse it.
+        let changed = connections.run_alone("pragma journal_mode = wal").await;
+        if let Err(fault) = changed {
+            tracing::warn!(?fault, "the database stays in a slower journal mode");
+        }
+    }
+    Ok(())
+}
+
+async fn bring_up_to_date(connections: &Connections) -> Result<(), StoreError> {
+    let place = connections.place().to_owned();
+    let done = connections.write(move |connection| {
+        Box::pin(async move {
+            // Another process may have been faster, and may know more versions than we do.
+            let header = Header::read(connection).await?;
+            header.check(&place)?;
+            migrate(connection, header.version).await?;
+            Ok(Verdict::Commit(()))
+        })
+    });
+    done.await
+        .map_err(|fault| fault.store_error(connections.place()))
 }
 
 /// What SQLite keeps in the header of a file.
@@ -101,13 +105,43 @@ struct Header {
     application: i64,
     version: i64,
     tables: i64,
+    journal_mode: String,
 }
 
 impl Header {
+    /// Refuses what is no database of ours, or of a later version.
+    fn check(&self, place: &Path) -> Result<(), StoreError> {
+        let at = || place.display().to_string();
+        if self.tables == 0 {
+            // SQLite takes a file that is shorter than any database for an empty one.
+            let length = fs::metadata(place).map_or(0, |found| found.len());
+            return Err(if length == 0 {
+                StoreError::Missing { place: at() }
+            } else {
+                StoreError::Damaged { place: at() }
+            });
+        }
+        if self.application != APPLICATION {
+            return Err(StoreError::Unavailable {
+                message: format!("{} is a database of another program", at()),
+                source: None,
+            });
+        }
+        if self.version > VERSION {
+            return Err(StoreError::Newer {
+                place: at(),
+                found: self.version,
+                known: VERSION,
+            });
+        }
+        Ok(())
+    }
+
     async fn read(connection: &mut SqliteConnection) -> Result<Self, Fault> {
         let row = sqlx::query(
-            "select application_id, user_version, (select count(*) from sqlite_schema)
-             from pragma_application_id, pragma_user_version",
+            "select application_id, user_version, (select count(*) from sqlite_schema),
+                 journal_mode
+             from pragma_application_id, pragma_user_version, pragma_journal_mode",
         )
         .fetch_one(connection)
         .await?;
@@ -115,6 +149,7 @@ impl Header {
             application: row.try_get(0)?,
             version: row.try_get(1)?,
             tables: row.try_get(2)?,
+            journal_mode: row.try_get(3)?,
         })
     }
 }

@@ -1,11 +1,19 @@
 //! A database in a folder of its own.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore};
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, StoreError};
 use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::contract::Subject;
+use sqlx::{
+    ConnectOptions, Connection,
+    sqlite::{SqliteConnectOptions, SqliteConnection},
+};
 use tempfile::TempDir;
 
 /// A store and the folder that goes away with the last of its handles.
@@ -56,4 +64,32 @@ impl Subject for OnDisk {
             folder: Arc::clone(&self.folder),
         })
     }
+}
+
+impl OnDisk {
+    /// Opens the file once more, with a short patience.
+    pub(crate) async fn open(&self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open(&self.path(), impatient()).await
+    }
+
+    /// Runs statements of any kind on a connection of its own.
+    pub(crate) async fn run(&self, sql: &'static str) {
+        let mut connection = connect(&self.path()).await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+}
+
+/// Options for tests in which somebody else holds the database.
+pub(crate) fn impatient() -> SqliteOptions {
+    SqliteOptions {
+        busy_timeout: Duration::from_millis(20),
+        ..SqliteOptions::default()
+    }
+}
+
+/// Connects as any other program would.
+pub(crate) async fn connect(path: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(path);
+    options.connect().await.unwrap()
 }

@@ -1,0 +1,234 @@
+//! Disks that are full or cannot be written. They need a small file system of their own; where
+//! the system does not let us mount one, these tests say so and pass.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use hyphae_core::{
+    ports::{Inserted, SessionError, StoreError},
+    scope::Owner,
+};
+use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_testkit::contract::{
+    Subject,
+    fixture::{World, project},
+};
+use tempfile::TempDir;
+
+use crate::{
+    processes::{agree, cell, entries},
+    subject::OnDisk,
+};
+
+/// A file system in memory, of a few megabytes.
+#[derive(Debug)]
+struct SmallDisk {
+    folder: Arc<TempDir>,
+}
+
+impl SmallDisk {
+    /// Mounts one; none where that is not allowed.
+    fn mount() -> Option<Self> {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let path = folder.path().to_str().unwrap();
+        let mounted = run("mount", &["-t", "tmpfs", "-o", "size=4m", "tmpfs", path]);
+        if !mounted {
+            println!("skipped: this system lets us mount nothing");
+        }
+        mounted.then_some(Self { folder })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("hyphae.db")
+    }
+
+    fn remount(&self, options: &str) {
+        let path = self.folder.path().to_str().unwrap();
+        let options = format!("remount,{options}");
+        assert!(run("mount", &["-o", &options, path]));
+    }
+
+    /// Leaves this many bytes free.
+    fn fill(&self, free: u64) -> PathBuf {
+        let filler = self.folder.path().join("filler");
+        let file = fs::File::create(&filler).unwrap();
+        let mut written = 0;
+        let block = [1; 4096];
+        while std::os::unix::fs::FileExt::write_all_at(&file, &block, written).is_ok() {
+            written += 4096;
+        }
+        file.set_len(written.saturating_sub(free)).unwrap();
+        filler
+    }
+
+    async fn store(&self) -> OnDisk {
+        let store = SqliteStore::create(&self.path(), SqliteOptions::default())
+            .await
+            .unwrap();
+        OnDisk {
+            store,
+            folder: Arc::clone(&self.folder),
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        run("umount", &["-l", self.folder.path().to_str().unwrap()]);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "mounts what a test needs")]
+fn run(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+#[tokio::test]
+async fn on_a_full_disk_nothing_acknowledged_is_lost() {
+    let Some(small) = SmallDisk::mount() else {
+        return;
+    };
+    let disk = small.store().await;
+    let world = World::new(&disk).await;
+    let owner = world.owner().await;
+    let scope = owner.in_project(project("p"));
+    let session = world.session("/a");
+    disk.sessions()
+        .create_session(owner, &session)
+        .await
+        .unwrap();
+    let mut kept = Vec::new();
+    let mut appended = 0;
+    let mut full = 0;
+    // Several times full, each time with a little room that comes back.
+    for free in [200_000, 60_000, 20_000, 9_000, 0] {
+        let filler = small.fill(free);
+        for n in 0..200 {
+            let new = cell(&scope, &format!("{free} {n} {}", "words ".repeat(100)));
+            match disk.memories().insert_cell(&scope, &new).await {
+                Ok(done) => {
+                    assert_eq!(done, Inserted::New);
+                    kept.push(new.cell);
+                }
+                Err(StoreError::Full) => full += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+            let done = disk
+                .sessions()
+                .append_transcript(owner, session.id, &entries(), None, world.now())
+                .await;
+            match done {
+                Ok(()) => appended += 3,
+                Err(SessionError::Store(StoreError::Full)) => full += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+            if full > 20 {
+                break;
+            }
+        }
+        assert!(full > 0, "{free}: {} bytes", size(&small.path()));
+        full = 0;
+        check(&disk, owner, &kept).await;
+        fs::remove_file(filler).unwrap();
+        let new = cell(&scope, &format!("after {free}"));
+        let done = disk.memories().insert_cell(&scope, &new).await;
+        assert_eq!(done.unwrap(), Inserted::New, "with room again");
+        kept.push(new.cell);
+    }
+    disk.store.close().await;
+    let again = disk.again().await;
+    check(&*again, owner, &kept).await;
+    let page = hyphae_core::session::PageSize::new(200).unwrap();
+    let mut read = 0;
+    loop {
+        let found = again
+            .sessions()
+            .transcript(owner, session.id, read, page)
+            .await
+            .unwrap();
+        read += found.len() as u64;
+        if found.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(read, appended);
+    agree(&small.path()).await;
+}
+
+async fn check(subject: &dyn Subject, owner: Owner, kept: &[hyphae_core::cell::Cell]) {
+    let scope = owner.in_project(project("p"));
+    let ids: Vec<_> = kept.iter().map(|cell| cell.id).collect();
+    let found = subject.memories().cells(&scope, &ids).await.unwrap();
+    assert_eq!(found, kept);
+}
+
+#[tokio::test]
+async fn a_database_is_not_made_on_a_full_disk_and_nothing_is_left() {
+    let Some(small) = SmallDisk::mount() else {
+        return;
+    };
+    for free in [0, 4096, 40_000] {
+        let filler = small.fill(free);
+        let made = SqliteStore::create(&small.path(), SqliteOptions::default()).await;
+        assert!(matches!(made, Err(StoreError::Full)), "{free}: {made:?}");
+        let left: Vec<_> = fs::read_dir(small.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["filler"]);
+        fs::remove_file(filler).unwrap();
+    }
+    small.store().await;
+}
+
+#[tokio::test]
+async fn a_disk_that_is_only_read_is_named() {
+    let Some(small) = SmallDisk::mount() else {
+        return;
+    };
+    let disk = small.store().await;
+    let world = World::new(&disk).await;
+    let scope = world.owner().await.in_project(project("p"));
+    world.store(&scope, "kept").await;
+    disk.store.close().await;
+    small.remount("ro");
+    let place = small.path().display().to_string();
+    let opened = SqliteStore::open(&small.path(), SqliteOptions::default()).await;
+    if let Ok(store) = opened {
+        let disk = OnDisk {
+            store,
+            folder: Arc::clone(&small.folder),
+        };
+        let done = disk
+            .memories()
+            .insert_cell(&scope, &cell(&scope, "new"))
+            .await;
+        let Err(StoreError::ReadOnly { place: named }) = done else {
+            panic!("{done:?}");
+        };
+        assert_eq!(named, place);
+    } else {
+        let Err(StoreError::ReadOnly { place: named }) = opened else {
+            panic!("{opened:?}");
+        };
+        assert_eq!(named, place);
+    }
+    let other = small.folder.path().join("new/other.db");
+    let made = SqliteStore::create(&other, SqliteOptions::default()).await;
+    assert!(matches!(made, Err(StoreError::ReadOnly { .. })), "{made:?}");
+    small.remount("rw");
+    let store = SqliteStore::open(&small.path(), SqliteOptions::default())
+        .await
+        .unwrap();
+    store.close().await;
+}

@@ -1,0 +1,329 @@
+//! Several processes on one file, and processes that end in the middle of a write.
+//!
+//! `HYPHAE_STORM_ROUNDS` makes the storm of kills longer than its few rounds.
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use hyphae_core::{
+    agent::AgentEvent,
+    cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
+    ids::{CellId, DiffId, MessageId, SessionId, TurnId},
+    ports::{CredentialStore, NewCell, SessionStore},
+    scope::{Owner, Scope},
+    session::{Session, TranscriptEntry, TranscriptEvent},
+};
+use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_testkit::contract::{
+    Subject,
+    fixture::{World, model, project, terms, vector},
+};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::{
+    subject::{OnDisk, connect},
+    worker::{Process, Said, Work},
+};
+
+/// Makes a cell up that no other process makes up too.
+pub(crate) fn cell(scope: &Scope, text: &str) -> NewCell {
+    let content = Content::new(text).unwrap();
+    let at = Timestamp::from_microsecond(Timestamp::now().as_microsecond()).unwrap();
+    NewCell {
+        fingerprint: content.fingerprint(),
+        model: model(),
+        vector: vector(text),
+        embedded_text: text.to_owned(),
+        terms: terms(text),
+        context: terms("before"),
+        links: Vec::new(),
+        diff: DiffId::new(Uuid::now_v7()),
+        cell: Cell {
+            id: CellId::new(Uuid::now_v7()),
+            content,
+            cell_type: CellType::Fact,
+            salience: Share::HALF,
+            confidence: Share::FULL,
+            author: scope.credential,
+            project: scope.project.clone(),
+            layer: Layer::L0,
+            visibility: Visibility::Project,
+            status: Status::Active,
+            revision: 1,
+            origin: Origin::default(),
+            created_at: at,
+            updated_at: at,
+        },
+    }
+}
+
+/// Three entries that belong together.
+pub(crate) fn entries() -> [TranscriptEntry; 3] {
+    let turn = TurnId::new(Uuid::now_v7());
+    let message = MessageId::new(Uuid::now_v7());
+    ["one", "two", "three"].map(|text| TranscriptEntry {
+        turn,
+        event: TranscriptEvent::Agent(AgentEvent::Message {
+            message,
+            text: text.to_owned(),
+        }),
+    })
+}
+
+async fn session(store: &SqliteStore, owner: Owner) -> SessionId {
+    let at = Timestamp::UNIX_EPOCH;
+    let session = Session {
+        id: SessionId::new(Uuid::now_v7()),
+        cwd: "/storm".into(),
+        project: project("storm"),
+        title: None,
+        created_at: at,
+        updated_at: at,
+    };
+    store.create_session(owner, &session).await.unwrap();
+    session.id
+}
+
+async fn length(store: &SqliteStore, owner: Owner, id: SessionId) -> u64 {
+    let page = hyphae_core::session::PageSize::new(200).unwrap();
+    let mut read = 0;
+    loop {
+        let found = store.transcript(owner, id, read, page).await.unwrap();
+        if found.is_empty() {
+            return read;
+        }
+        read += found.len() as u64;
+    }
+}
+
+#[tokio::test]
+async fn of_ten_processes_that_make_the_database_at_once_all_find_the_same_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/hyphae.db");
+    let processes: Vec<Process> = (0..10)
+        .map(|_| Process::start(&path, Work::Create))
+        .collect();
+    let mut tenants: Vec<_> = processes
+        .into_iter()
+        .map(|process| process.finish()[0].clone())
+        .collect();
+    tenants.dedup();
+    let store = SqliteStore::open(&path, SqliteOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        tenants,
+        [Said::Tenant(store.default_tenant().await.unwrap())]
+    );
+    let left: Vec<String> = std::fs::read_dir(folder.path().join("new"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".new"))
+        .collect();
+    assert_eq!(left, [""; 0], "no draft stays behind");
+}
+
+#[tokio::test]
+async fn four_processes_store_at_once_and_nothing_is_lost() {
+    let disk = OnDisk::new().await;
+    let world = World::new(&disk).await;
+    let owner = world.owner().await;
+    let mut processes = Vec::new();
+    for n in 0..4 {
+        let session = session(&disk.store, owner).await;
+        let work = Work::Store {
+            owner: (owner.tenant, owner.credential),
+            session,
+            name: format!("process {n}"),
+            cells: 250,
+        };
+        processes.push(Process::start(&disk.path(), work));
+    }
+    let mut kept = Kept::default();
+    for process in processes {
+        kept.note(process.finish());
+    }
+    assert_eq!(kept.cells.len(), 1000);
+    assert!(kept.sessions.values().all(|entries| *entries == 750));
+    kept.check(&disk, owner).await;
+    let recallable = world.recallable(&owner.in_project(project("storm"))).await;
+    assert_eq!(recallable.len(), 1000);
+}
+
+#[tokio::test]
+async fn nothing_acknowledged_is_lost_when_a_process_is_killed() {
+    let rounds = std::env::var("HYPHAE_STORM_ROUNDS").map_or(4, |text| text.parse().unwrap());
+    let disk = OnDisk::new().await;
+    let world = World::new(&disk).await;
+    let owner = world.owner().await;
+    let mut kept = Kept::default();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for round in 0..rounds {
+        // Two at a time, so that one lives on while the other dies.
+        let mut processes = Vec::new();
+        for name in ["left", "right"] {
+            let session = session(&disk.store, owner).await;
+            let work = Work::Store {
+                owner: (owner.tenant, owner.credential),
+                session,
+                name: format!("{name} {round}"),
+                cells: 1_000_000,
+            };
+            processes.push(Process::start(&disk.path(), work));
+        }
+        for mut process in processes {
+            for _ in 0..=random(30) {
+                kept.note(process.next());
+            }
+            spin(Duration::from_micros(random(3000)));
+            kept.note(process.kill());
+        }
+        kept.check(&disk, owner).await;
+    }
+    assert!(kept.cells.len() >= rounds);
+}
+
+/// Passes a moment that is shorter than the system's clock for sleepers.
+fn spin(time: Duration) {
+    let start = std::time::Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// What processes were told is kept.
+#[derive(Debug, Default)]
+struct Kept {
+    cells: BTreeMap<CellId, u32>,
+    sessions: BTreeMap<SessionId, u64>,
+}
+
+impl Kept {
+    fn note(&mut self, said: impl IntoIterator<Item = Said>) {
+        for said in said {
+            match said {
+                Said::Kept(id, revision) => {
+                    self.cells.insert(id, revision);
+                }
+                Said::Entries(id, entries) => {
+                    self.sessions.insert(id, entries);
+                }
+                Said::Tenant(_) | Said::Done => {}
+            }
+        }
+    }
+
+    /// Opens the file anew and finds everything there, and all of it in agreement.
+    async fn check(&self, disk: &OnDisk, owner: Owner) {
+        let store = SqliteStore::open(&disk.path(), SqliteOptions::default())
+            .await
+            .unwrap();
+        let scope = owner.in_project(project("storm"));
+        let ids: Vec<CellId> = self.cells.keys().copied().collect();
+        let found = disk
+            .again()
+            .await
+            .memories()
+            .cells(&scope, &ids)
+            .await
+            .unwrap();
+        let found: BTreeMap<CellId, u32> =
+            found.iter().map(|cell| (cell.id, cell.revision)).collect();
+        for (id, revision) in &self.cells {
+            assert!(found.get(id) >= Some(revision), "{id} at {revision}");
+        }
+        for (id, entries) in &self.sessions {
+            let there = length(&store, owner, *id).await;
+            assert!(there >= *entries && there % 3 == 0, "{there} of {entries}");
+        }
+        store.close().await;
+        agree(&disk.path()).await;
+    }
+}
+
+/// Checks that the tables agree with each other.
+pub(crate) async fn agree(path: &Path) {
+    let mut connection = connect(path).await;
+    let sound: Vec<String> = sqlx::query_scalar("pragma integrity_check")
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+    assert_eq!(sound, ["ok"]);
+    let orphans = sqlx::query("pragma foreign_key_check")
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+    assert!(orphans.is_empty(), "{} orphans", orphans.len());
+    for (what, sql) in [
+        (
+            "active cells without a recall entry of their text",
+            "select count(*) from cells c where status = 0 and not exists (
+                 select 1 from recall_entries e
+                 where e.tenant_id = c.tenant_id and e.project_no = c.project_no
+                 and e.sequence = c.sequence and e.cell_id = c.cell_id
+                 and e.facts is not null and e.visibility = c.visibility
+                 and substr(e.facts, 29, 32) = c.fingerprint)",
+        ),
+        (
+            "recall entries of no active cell",
+            "select count(*) from recall_entries e where facts is not null and not exists (
+                 select 1 from cells c
+                 where c.tenant_id = e.tenant_id and c.cell_id = e.cell_id and c.status = 0
+                 and c.sequence = e.sequence)",
+        ),
+        (
+            "cells with two recall entries",
+            "select count(*) from (select 1 from recall_entries
+                 group by tenant_id, cell_id having count(*) > 1)",
+        ),
+        (
+            "cells without one diff for each revision",
+            "select count(*) from cells c where revision <> (
+                 select count(*) from diffs d
+                 where d.tenant_id = c.tenant_id and d.cell_id = c.cell_id)",
+        ),
+        (
+            "cells without a text for each revision",
+            "select count(*) from cells c where revision - 1 <> (
+                 select count(*) from revisions r
+                 where r.tenant_id = c.tenant_id and r.cell_id = c.cell_id)",
+        ),
+        (
+            "links of no cell",
+            "select count(*) from edges e where not exists (
+                 select 1 from cells c where c.tenant_id = e.tenant_id and c.cell_id = e.src)
+             or not exists (
+                 select 1 from cells c where c.tenant_id = e.tenant_id and c.cell_id = e.dst)",
+        ),
+        (
+            "cells with more links than their layer allows",
+            "select count(*) from (select 1 from edges where kind = 0
+                 group by tenant_id, src having count(*) > 24)",
+        ),
+        (
+            "sessions whose transcript has another length",
+            "select count(*) from sessions s where entries <> (
+                 select count(*) from transcript t
+                 where t.tenant_id = s.tenant_id and t.owner = s.owner
+                 and t.session_id = s.session_id)",
+        ),
+        (
+            "changes after the last",
+            "select count(*) from tenants t where sequence < (
+                 select coalesce(max(sequence), 0) from recall_entries e
+                 where e.tenant_id = t.tenant_id)",
+        ),
+    ] {
+        let count: i64 = sqlx::query_scalar(sql)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+        assert_eq!(count, 0, "{what}");
+    }
+}
