@@ -22,30 +22,66 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{}", model.model().id);
         let (memories, questions) = pairs(&model, include_str!("../calibration/pairs.tsv"), "")?;
         let unrelated = model.embed_blocking(&unrelated)?;
-        let answers = memories
+        let answers: Vec<f32> = memories
             .iter()
             .zip(&questions)
             .map(|(a, b)| cosine(a, b))
             .collect();
-        let others = questions
+        let others: Vec<f32> = questions
             .iter()
-            .flat_map(|q| unrelated.iter().map(|u| cosine(q, u)));
+            .flat_map(|q| unrelated.iter().map(|u| cosine(q, u)))
+            .collect();
         let crossed = questions.iter().enumerate().flat_map(|(n, question)| {
             let memories = memories.iter().enumerate().filter(move |(m, _)| *m != n);
             memories.map(|(_, memory)| cosine(question, memory))
         });
+        let ranks = ranks(&memories, &questions, &unrelated);
+        let share = |most: usize| {
+            ranks.iter().filter(|rank| **rank < most).count() as f64 / ranks.len() as f64
+        };
+        println!(
+            "  its memory is first: {:.3}, of the first ten: {:.3}",
+            share(1),
+            share(10)
+        );
+        for (name, cosines) in [("its memory", &answers), ("any sentence", &others)] {
+            for least in [0.14, 0.18, 0.22, 0.3, 0.4, 0.45] {
+                let count = cosines.iter().filter(|cosine| **cosine >= least).count();
+                print!(
+                    "  {:.2} % from {least}",
+                    100.0 * count as f64 / cosines.len() as f64
+                );
+            }
+            println!(" of questions and {name}");
+        }
         show("question, its memory", answers);
-        show("question, any sentence", others.collect());
+        show("question, any sentence", others);
         show("question, other memory", crossed.collect());
         for kind in ["same", "other"] {
             let (a, b) = pairs(&model, include_str!("../calibration/edits.tsv"), kind)?;
-            show(
-                &format!("edits, {kind}"),
-                a.iter().zip(&b).map(|(a, b)| cosine(a, b)).collect(),
-            );
+            let cosines: Vec<f32> = a.iter().zip(&b).map(|(a, b)| cosine(a, b)).collect();
+            for least in [0.95, 0.96, 0.97, 0.98, 0.985, 0.99, 0.995] {
+                let count = cosines.iter().filter(|cosine| **cosine >= least).count();
+                print!("  {count} from {least}");
+            }
+            println!();
+            show(&format!("edits, {kind}"), cosines);
         }
     }
     Ok(())
+}
+
+/// Returns how many memories and unrelated sentences are closer to each question than its memory.
+fn ranks(memories: &Vectors, questions: &Vectors, unrelated: &Vectors) -> Vec<usize> {
+    let rank = |(question, memory): (&Vec<f32>, &Vec<f32>)| {
+        let own = cosine(question, memory);
+        memories
+            .iter()
+            .chain(unrelated)
+            .filter(|other| cosine(question, other) > own)
+            .count()
+    };
+    questions.iter().zip(memories).map(rank).collect()
 }
 
 type Vectors = Vec<Vec<f32>>;

@@ -34,6 +34,28 @@ enum Kind {
 /// thread: it takes less time (about 0.2 ms) than handing them to another one may.
 const SMALL: usize = 4096;
 
+/// Of 70 questions that are worded unlike their memory, 91 % reach 0.22 with it; of other sentences
+/// 1.6 % do. 0.4 is reached by 53 % and by 0.06 %. Of 40 changes of wording that keep what is said 21
+/// stay above 0.98; of 30 that change it 2 do, both by swapping two words.
+///
+/// Measured with `cargo run --release -p hyphae-embed --example calibrate -- corpus.txt`.
+const MINILM_CALIBRATION: Calibration = Calibration {
+    unrelated_below: 0.22,
+    same_subject_from: 0.4,
+    near_duplicate_from: 0.98,
+};
+
+/// Of 70 questions that are worded unlike their memory, 91 % reach 0.14 with it; of other sentences
+/// 6.6 % do. 0.4 is reached by 26 % and by 0.09 %. Of 40 changes of wording that keep what is said 24
+/// stay above 0.98; of 30 that change it 2 do: the order of words is nothing to a sum.
+///
+/// Measured with `cargo run --release -p hyphae-embed --example calibrate -- corpus.txt`.
+const STATIC_CALIBRATION: Calibration = Calibration {
+    unrelated_below: 0.14,
+    same_subject_from: 0.4,
+    near_duplicate_from: 0.98,
+};
+
 impl BuiltIn {
     /// Returns the sentence model: all-MiniLM-L6-v2, 384 numbers, milliseconds a text.
     ///
@@ -44,11 +66,7 @@ impl BuiltIn {
             EmbeddingModel {
                 id: "minilm-l6-v2-int8/1".to_owned(),
                 dimension: minilm::DIMENSION,
-                calibration: Calibration {
-                    unrelated_below: 0.25,
-                    same_subject_from: 0.45,
-                    near_duplicate_from: 0.9,
-                },
+                calibration: MINILM_CALIBRATION,
             },
         )
     }
@@ -63,11 +81,7 @@ impl BuiltIn {
             EmbeddingModel {
                 id: "static-256-int8/1".to_owned(),
                 dimension: static_table::DIMENSION,
-                calibration: Calibration {
-                    unrelated_below: 0.25,
-                    same_subject_from: 0.45,
-                    near_duplicate_from: 0.9,
-                },
+                calibration: STATIC_CALIBRATION,
             },
         )
     }

@@ -1,5 +1,6 @@
 //! The sentence model: all-MiniLM-L6-v2 with 8-bit weights.
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use crate::built_in::Stop;
@@ -61,7 +62,7 @@ impl<'a> MiniLm<'a> {
         };
         let mut vectors = Vec::with_capacity(texts.len());
         // How many windows each text has that is not in `vectors` yet.
-        let mut counts = std::collections::VecDeque::new();
+        let mut counts = VecDeque::new();
         for text in texts {
             let pieces = self.tokenizer.pieces(text);
             let ranges = windows(&pieces.cuts, WINDOW - 2);
@@ -113,11 +114,7 @@ impl Batch<'_> {
     }
 
     /// Moves the texts whose windows are all done to `vectors`.
-    fn settle(
-        &mut self,
-        counts: &mut std::collections::VecDeque<usize>,
-        vectors: &mut Vec<Vec<f32>>,
-    ) {
+    fn settle(&mut self, counts: &mut VecDeque<usize>, vectors: &mut Vec<Vec<f32>>) {
         let mut used = 0;
         while let Some(count) = counts.front().copied()
             && used + count <= self.done.len()

@@ -166,10 +166,6 @@ fn check(matrix: &Matrix<'_>, vectors: Vectors<'_>, out: &[f32]) {
 
 /// Reads a block's scales.
 #[inline(always)]
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "some paths load them with an instruction")
-)]
 fn scales(block: &[u8; BLOCK]) -> [f32; ROWS] {
     let mut scales = [0.0; ROWS];
     for (scale, bytes) in scales.iter_mut().zip(block.as_chunks::<4>().0) {

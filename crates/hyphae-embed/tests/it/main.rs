@@ -11,8 +11,8 @@ mod quality;
 use hyphae_embed::BuiltIn;
 
 /// Returns what every test that does not name a model is about.
-fn models() -> [BuiltIn; 1] {
-    [BuiltIn::minilm()]
+fn models() -> [BuiltIn; 2] {
+    [BuiltIn::minilm(), BuiltIn::static_table()]
 }
 
 /// Returns the 300 texts that the reference's vectors are of.

@@ -52,6 +52,14 @@ fn odd_texts_have_unit_vectors() {
 }
 
 #[test]
+fn ten_thousand_lines_have_a_unit_vector() {
+    let model = BuiltIn::static_table();
+    let [line, lines] =
+        ["a line of a log\n", &"a line of a log\n".repeat(10_000)].map(|text| vector(&model, text));
+    assert!(cosine(&line, &lines) > 0.999);
+}
+
+#[test]
 fn texts_without_a_piece_are_all_the_same() {
     for model in models() {
         let empty = vector(&model, "");
