@@ -2,7 +2,8 @@
 //!
 //! `connections` opens and lends connections, `schema` makes and migrates the file, `scope`
 //! holds the one condition on who sees what, `row` and `facts` turn rows into domain values,
-//! and each port has a module. A write is one transaction, begun as a write, so that it waits
+//! and each port has a module. A limit is written `$n + 0`: SQLite looks at the value of a bare
+//! parameter there when it plans, and so plans anew at every call. A write is one transaction, begun as a write, so that it waits
 //! for others at its start and never fails in its middle because of them.
 
 mod connections;

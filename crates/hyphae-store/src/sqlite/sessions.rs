@@ -219,7 +219,7 @@ async fn rows(
 ) -> Result<Vec<SqliteRow>, Fault> {
     let sql = "select session_id, cwd, project, title, created_at, updated_at from sessions
          where tenant_id = $1 and owner = $2 and session_id < $3
-         order by session_id desc limit $4";
+         order by session_id desc limit $4 + 0";
     let rows = owned(sql, owner)
         .bind(before)
         .bind(i64::from(limit.get()))
@@ -237,7 +237,7 @@ async fn rows_in(
 ) -> Result<Vec<SqliteRow>, Fault> {
     let sql = "select session_id, cwd, project, title, created_at, updated_at from sessions
          where tenant_id = $1 and owner = $2 and cwd = $5 and session_id < $3
-         order by session_id desc limit $4";
+         order by session_id desc limit $4 + 0";
     let rows = owned(sql, owner)
         .bind(before)
         .bind(i64::from(limit.get()))
@@ -319,7 +319,7 @@ async fn entries(
          left join transcript t on t.tenant_id = s.tenant_id and t.owner = s.owner
              and t.session_id = s.session_id and t.position >= $4
          where s.tenant_id = $1 and s.owner = $2 and s.session_id = $3
-         order by t.position limit $5";
+         order by t.position limit $5 + 0";
     let rows = owned(sql, owner)
         .bind(id.uuid().as_bytes().as_slice())
         .bind(skip)

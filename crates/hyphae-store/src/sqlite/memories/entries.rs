@@ -77,7 +77,7 @@ async fn piece(
              from recall_entries
              where tenant_id = $1 and reach = 2 and sequence > $4 and project_no is not ",
         own_project!(),
-        " order by 1 limit $5
+        " order by 1 limit $5 + 0
          )"
     );
     let row = scoped(SQL, scope)

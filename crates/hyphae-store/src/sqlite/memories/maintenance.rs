@@ -42,7 +42,7 @@ pub(crate) async fn stale_vectors(
         "select c.cell_id, c.revision, c.embedded_text
          from (select cell_id from (",
         stale!("cell_id"),
-        ") limit $2) s
+        ") limit $2 + 0) s
          cross join cells c on c.tenant_id = $1 and c.cell_id = s.cell_id"
     );
     let rows = of_tenant(SQL, tenant)
