@@ -183,3 +183,38 @@ impl Drop for StopWhenDropped {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_nobody_waits_for_stops() {
+        let stop = Stop::default();
+        let texts = ["a text".to_owned()];
+        for kind in [Kind::MiniLm, Kind::StaticTable] {
+            assert!(
+                kind.compute(&texts, CpuPath::fastest(), &stop)
+                    .unwrap()
+                    .is_some()
+            );
+        }
+        drop(StopWhenDropped(stop.clone()));
+        for kind in [Kind::MiniLm, Kind::StaticTable] {
+            assert_eq!(kind.compute(&texts, CpuPath::fastest(), &stop), Ok(None));
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_makes_the_model_unusable() {
+        let Err(error) = minilm::MiniLm::load(&minilm::WEIGHTS[..1000]) else {
+            panic!("1,000 bytes are not a model");
+        };
+        let error = BuiltIn::minilm().finish(Err(error)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the embedding model `minilm-l6-v2-int8/1` cannot be loaded: of another shape or length"
+        );
+        assert!(matches!(error, EmbedError::Unusable { .. }));
+    }
+}

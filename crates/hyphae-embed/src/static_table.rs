@@ -97,3 +97,41 @@ impl<'a> StaticTable<'a> {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_the_one_that_the_script_wrote() {
+        let stated = u32::from_le_bytes(FILE[20..24].try_into().unwrap());
+        assert_eq!(crate::weights::crc_32(&FILE[HEADER..]), stated);
+    }
+
+    #[track_caller]
+    fn check_refused(damage: impl FnOnce(&mut Vec<u8>), want: &str) {
+        let mut file = FILE.to_vec();
+        damage(&mut file);
+        let reason = StaticTable::load(&file).unwrap_err();
+        assert!(reason.contains(want), "{reason}");
+    }
+
+    #[test]
+    fn damaged_files_are_refused_with_the_reason() {
+        check_refused(Vec::clear, "0 bytes");
+        check_refused(|file| file[0] = b'x', "not a table");
+        check_refused(|file| file[12] = 1, "another shape");
+        check_refused(|file| file.truncate(5_000_000), "another shape or length");
+        check_refused(
+            |file| {
+                file.truncate(5_000_000);
+                file[16..20].copy_from_slice(&5_000_000_u32.to_le_bytes());
+            },
+            "another shape or length",
+        );
+        check_refused(
+            |file| file[HEADER..HEADER + 4].copy_from_slice(&f32::INFINITY.to_le_bytes()),
+            "not numbers",
+        );
+    }
+}

@@ -201,6 +201,19 @@ impl<const N: usize> Item for [[u8; 4]; N] {
     }
 }
 
+/// The checksum of zip, gzip and PNG.
+#[cfg(test)]
+pub(crate) fn crc_32(bytes: &[u8]) -> u32 {
+    let table: [u32; 256] = std::array::from_fn(|byte| {
+        (0..8).fold(byte as u32, |crc, _| {
+            (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
+        })
+    });
+    !bytes.iter().fold(!0, |crc, byte| {
+        (crc >> 8) ^ table[usize::from((crc as u8) ^ byte)]
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,18 +224,6 @@ mod tests {
         let (header, body) = WEIGHTS.split_at(ALIGNMENT);
         let stated = u32::from_le_bytes(header[44..48].try_into().unwrap());
         assert_eq!(crc_32(body), stated);
-    }
-
-    /// The checksum of zip, gzip and PNG.
-    fn crc_32(bytes: &[u8]) -> u32 {
-        let table: [u32; 256] = std::array::from_fn(|byte| {
-            (0..8).fold(byte as u32, |crc, _| {
-                (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
-            })
-        });
-        !bytes.iter().fold(!0, |crc, byte| {
-            (crc >> 8) ^ table[usize::from((crc as u8) ^ byte)]
-        })
     }
 
     #[track_caller]

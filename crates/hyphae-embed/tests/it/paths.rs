@@ -8,16 +8,16 @@ use hyphae_embed::{BuiltIn, CpuPath};
 use crate::{hash, models, texts, vectors};
 
 /// Changes only together with the models' ids.
-const STATIC_TABLE: u64 = 0x43b9_8662_641f_e04f;
-const MINILM: u64 = 0xb9c8_0d2b_0cf7_c941;
+const STATIC_TABLE: u64 = 0x4f1d_b3a7_e9be_0df9;
+const MINILM: u64 = 0x3601_2e28_ddba_49d1;
 
 /// Few enough for the portable path, of every kind and length.
 fn some() -> Vec<String> {
-    texts().into_iter().step_by(12).chain([long()]).collect()
+    texts().into_iter().step_by(30).chain([long()]).collect()
 }
 
 fn long() -> String {
-    texts().join("\n")[..3000].to_owned()
+    texts().join("\n")[..1500].to_owned()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn every_path_of_this_cpu_gives_the_recorded_bits() {
 fn a_vector_does_not_depend_on_what_is_embedded_with_it() {
     let model = BuiltIn::minilm();
     let together = vectors(&model, &some());
-    for (text, want) in some().into_iter().zip(together).step_by(5) {
+    for (text, want) in some().into_iter().zip(together).step_by(2) {
         assert_eq!(vectors(&model, &[text]), [want]);
     }
 }
@@ -45,7 +45,7 @@ async fn concurrent_calls_give_what_single_ones_do() {
         let model = Arc::new(model);
         let texts = some();
         let want = vectors(&model, &texts);
-        let calls: Vec<_> = (0..8)
+        let calls: Vec<_> = (0..4)
             .map(|_| {
                 let (model, texts) = (Arc::clone(&model), texts.clone());
                 tokio::spawn(async move { model.embed(texts).await })
