@@ -341,6 +341,13 @@ async fn no_change(path: &Path, scope: &Scope) {
         times.push(started.elapsed());
     }
     show("chosen model", &mut times);
+    let mut times = Vec::new();
+    for _ in 0..20 {
+        let started = Instant::now();
+        store.statistics(scope.owner()).await.unwrap();
+        times.push(started.elapsed());
+    }
+    show("statistics", &mut times);
     let ids: Vec<CellId> = all.iter().step_by(1000).map(|change| change.id).collect();
     let mut times = Vec::new();
     for _ in 0..1000 {

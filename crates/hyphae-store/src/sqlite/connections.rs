@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use sqlx::{
@@ -46,7 +47,8 @@ impl Connections {
     pub(crate) fn new(place: PathBuf, options: &SqliteOptions) -> Self {
         let common = SqliteConnectOptions::new()
             .filename(&place)
-            .busy_timeout(options.busy_timeout)
+            // SQLite counts milliseconds in 31 bits.
+            .busy_timeout(options.busy_timeout.min(Duration::from_secs(1_000_000)))
             .foreign_keys(true)
             .thread_name(|n| format!("hyphae-sqlite-{n}"))
             .disable_statement_logging();

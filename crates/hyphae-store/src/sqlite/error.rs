@@ -150,7 +150,10 @@ fn of_code(extended: i32, error: sqlx::Error, place: &Path) -> StoreError {
         (code::CORRUPT | code::NOTADB, _) | (_, code::IOERR_SHORT_READ | code::IOERR_CORRUPTFS) => {
             StoreError::Damaged { place: at() }
         }
-        (code::CANTOPEN, _) if !place.exists() => StoreError::Missing { place: at() },
+        // What is in a folder that is closed to us cannot be known, and is not missing.
+        (code::CANTOPEN, _) if matches!(place.try_exists(), Ok(false)) => {
+            StoreError::Missing { place: at() }
+        }
         (code::READONLY | code::CANTOPEN | code::PERM, _) => StoreError::ReadOnly { place: at() },
         _ => StoreError::Unavailable {
             message: format!("SQLite reports error {extended}"),

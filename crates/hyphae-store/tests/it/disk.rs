@@ -22,6 +22,7 @@ use tempfile::TempDir;
 use crate::{
     processes::{agree, cell, entries},
     subject::OnDisk,
+    worker::{Process, Said, Work},
 };
 
 /// A file system in memory, of a few megabytes.
@@ -85,7 +86,8 @@ impl Drop for SmallDisk {
 #[expect(clippy::disallowed_methods, reason = "mounts what a test needs")]
 fn run(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
-    command.args(arguments).stderr(Stdio::null());
+    command.args(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -231,4 +233,45 @@ async fn a_disk_that_is_only_read_is_named() {
         .await
         .unwrap();
     store.close().await;
+}
+
+/// Files of somebody else's. Root may write everything, so another user tries it.
+#[tokio::test]
+async fn files_of_another_user_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let other = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
+    let program = std::env::current_exe().unwrap();
+    let list = [&other[1..], &[program.to_str().unwrap(), "--list"]].concat();
+    if !run(other[0], &list) {
+        println!("skipped: only root may become another user");
+        return;
+    }
+    let disk = OnDisk::new().await;
+    let world = World::new(&disk).await;
+    let owner = world.owner().await;
+    disk.store.close().await;
+    let allow = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (folder, file) in [
+        (0o700, 0o600),
+        (0o755, 0o600),
+        (0o755, 0o644),
+        (0o777, 0o644),
+    ] {
+        allow(disk.folder.path(), folder);
+        allow(&disk.path(), file);
+        let work = Work::Try {
+            owner: (owner.tenant, owner.credential),
+        };
+        let said = Process::start_behind(&other, &disk.path(), work).finish();
+        let place = disk.path().display().to_string();
+        let want = Said::Failed(format!("{:?}", StoreError::ReadOnly { place }));
+        assert_eq!(said[0], want, "folder {folder:o}, file {file:o}");
+    }
 }

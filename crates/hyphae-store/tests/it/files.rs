@@ -91,6 +91,17 @@ async fn making_a_database_twice_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_patience_without_end_is_taken() {
+    let disk = OnDisk::new().await;
+    let options = SqliteOptions {
+        busy_timeout: std::time::Duration::MAX,
+        readers: 0,
+    };
+    let store = SqliteStore::open(&disk.path(), options).await.unwrap();
+    store.default_tenant().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_name_that_looks_like_a_uri_is_a_name() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["file:x?mode=memory", "a b%20c#d.db", ":memory:", "ü.db"] {

@@ -8,7 +8,7 @@ use hyphae_core::{
     agent::AgentEvent,
     cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
     ids::{CellId, DiffId, MessageId, SessionId, TurnId},
-    ports::{CredentialStore, NewCell, SessionStore},
+    ports::{CredentialStore, NewCell, SessionStore, StoreError},
     scope::{Owner, Scope},
     session::{Session, TranscriptEntry, TranscriptEvent},
 };
@@ -124,6 +124,23 @@ async fn of_ten_processes_that_make_the_database_at_once_all_find_the_same_one()
 }
 
 #[tokio::test]
+async fn a_process_that_is_killed_while_it_makes_the_database_leaves_none_or_all_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hyphae.db");
+    for round in 0..10 {
+        let process = Process::start(&path, Work::Create);
+        spin(Duration::from_micros(1000 + 700 * round));
+        process.kill();
+        match SqliteStore::open(&path, SqliteOptions::default()).await {
+            Ok(store) => drop(store.default_tenant().await.unwrap()),
+            Err(error) => assert!(matches!(error, StoreError::Missing { .. }), "{error:?}"),
+        }
+    }
+    let made = SqliteStore::create(&path, SqliteOptions::default()).await;
+    made.unwrap().default_tenant().await.unwrap();
+}
+
+#[tokio::test]
 async fn four_processes_store_at_once_and_nothing_is_lost() {
     let disk = OnDisk::new().await;
     let world = World::new(&disk).await;
@@ -214,7 +231,7 @@ impl Kept {
                 Said::Entries(id, entries) => {
                     self.sessions.insert(id, entries);
                 }
-                Said::Tenant(_) | Said::Done => {}
+                Said::Tenant(_) | Said::Failed(_) | Said::Done => {}
             }
         }
     }

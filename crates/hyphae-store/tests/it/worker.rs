@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Work {
     /// Make the database, or find it made, and tell its default tenant.
     Create,
+    /// Open the database, write to it, and tell what each was answered with.
+    Try { owner: (TenantId, CredentialId) },
     /// Store this many cells and tell each that was acknowledged.
     Store {
         owner: (TenantId, CredentialId),
@@ -45,6 +47,8 @@ pub(crate) enum Said {
     Kept(CellId, u32),
     /// The session has at least this many entries.
     Entries(SessionId, u64),
+    /// This error was the answer.
+    Failed(String),
     /// Nothing more will come.
     Done,
 }
@@ -59,9 +63,20 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    #[expect(clippy::disallowed_methods, reason = "starts itself")]
     pub(crate) fn start(path: &Path, work: Work) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        Self::start_behind(&[], path, work)
+    }
+
+    /// Starts it as the last arguments of another program.
+    #[expect(clippy::disallowed_methods, reason = "starts itself")]
+    pub(crate) fn start_behind(before: &[&str], path: &Path, work: Work) -> Self {
+        let program = std::env::current_exe().unwrap();
+        let mut words = before
+            .iter()
+            .map(std::ffi::OsStr::new)
+            .chain([program.as_os_str()]);
+        let mut child = Command::new(words.next().unwrap())
+            .args(words)
             .args(["worker::works", "--exact", "--ignored", "--nocapture"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,6 +157,20 @@ async fn work(order: Order) {
                 .unwrap();
             let tenant = hyphae_core::ports::CredentialStore::default_tenant(&store).await;
             say(&Said::Tenant(tenant.unwrap()));
+        }
+        Work::Try {
+            owner: (tenant, credential),
+        } => {
+            let owner = Owner { tenant, credential };
+            let error = match SqliteStore::open(path, SqliteOptions::default()).await {
+                Err(error) => error,
+                Ok(store) => {
+                    let scope = owner.in_project(project("storm"));
+                    let new = crate::processes::cell(&scope, "by another user");
+                    store.insert_cell(&scope, &new).await.unwrap_err()
+                }
+            };
+            say(&Said::Failed(format!("{error:?}")));
         }
         Work::Store {
             owner: (tenant, credential),
