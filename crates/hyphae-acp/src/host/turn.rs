@@ -154,11 +154,12 @@ impl<'a> TurnDriver<'a> {
 
     /// Records the prompt and sets the agent to work, unless there is nothing to do any more.
     fn begin(&mut self, prompt: Vec<PromptBlock>, cancel: &CancellationToken) {
+        let record = self.host.agent.prompt_for_record(&prompt);
         if self.session.title.is_none() {
-            self.title = title_of(&prompt);
+            self.title = title_of(&record);
         }
         let message = MessageId::new(self.host.clock.new_id());
-        for block in prompt.iter().cloned() {
+        for block in record {
             self.buffer.push(TranscriptEvent::Prompt { message, block });
         }
         if cancel.is_cancelled() || self.ending.has_begun() {

@@ -5,10 +5,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error as _, IgnoredAny},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::RpcError;
@@ -151,9 +148,8 @@ struct Envelope<'a> {
 
 /// Keeps `null` apart from an absent member.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer)
-        .map(Some)
-        .map_err(D::Error::custom)
+    // The error goes on as it is: broken JSON inside a member is no message at all.
+    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Reads one line.
