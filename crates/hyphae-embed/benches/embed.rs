@@ -27,32 +27,14 @@ fn main() {
     start("minilm (tokenizer loaded)", &BuiltIn::minilm(), &texts);
     println!("per text, each on its own / all in one call");
     for path in CpuPath::available() {
-        each(
-            "minilm",
-            &BuiltIn::minilm().with_path(path),
-            path,
-            &texts,
-            1,
-        );
+        let model = BuiltIn::minilm().with_path(path);
+        each(&format!("minilm, {}", path.name()), &model, &texts, 1);
     }
-    each(
-        "static table",
-        &BuiltIn::static_table(),
-        CpuPath::fastest(),
-        &texts,
-        200,
-    );
-    if let Ok(status) = fs::read_to_string("/proc/self/status") {
-        for line in status
-            .lines()
-            .filter(|line| line.starts_with("Vm") || line.starts_with("Rss"))
-        {
-            if ["VmRSS", "VmHWM", "RssAnon", "RssFile"]
-                .iter()
-                .any(|name| line.starts_with(name))
-            {
-                println!("{line}");
-            }
+    each("static table", &BuiltIn::static_table(), &texts, 200);
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for name in ["VmHWM", "RssAnon", "RssFile"] {
+        for line in status.lines().filter(|line| line.starts_with(name)) {
+            println!("{line}");
         }
     }
 }
@@ -67,7 +49,7 @@ fn start(name: &str, model: &BuiltIn, texts: &[String]) {
     );
 }
 
-fn each(name: &str, model: &BuiltIn, path: CpuPath, texts: &[String], rounds: usize) {
+fn each(name: &str, model: &BuiltIn, texts: &[String], rounds: usize) {
     embed(model, &texts[..4]);
     let mut times = Vec::new();
     for text in texts.chunks(1) {
@@ -85,8 +67,7 @@ fn each(name: &str, model: &BuiltIn, path: CpuPath, texts: &[String], rounds: us
     let together = (cpu_ms() - cpu) / (rounds * texts.len()) as f64;
     let at = |share: usize| times[(times.len() - 1) * share / 100];
     println!(
-        "  {name:<14} {:<10} p50 {:8.4} ms  p95 {:8.4}  mean {:8.4} / {together:8.4}",
-        path.name(),
+        "  {name:<18} p50 {:8.4} ms  p95 {:8.4}  mean {:8.4} / {together:8.4}",
         at(50),
         at(95),
         times.iter().sum::<f64>() / times.len() as f64,
