@@ -1,10 +1,11 @@
 //! The session host: what every agent gets, whoever the client is.
 //!
-//! A connection ([`connection`]) reads messages and hands them to the lanes of their sessions
-//! ([`lane`]); a lane works on one thing at a time, a turn ([`turn`]) among them. All of them
+//! A connection ([`connection`]) reads messages, [`dispatch`] hands them to the lanes of their
+//! sessions ([`lane`]); a lane works on one thing at a time, a turn ([`turn`]) among them. All of them
 //! write into one outbox, and every request has a ticket ([`ticket`]) that is answered once.
 
 mod connection;
+mod dispatch;
 mod ending;
 mod lane;
 mod setup;

@@ -1,11 +1,14 @@
 //! The right, and the duty, to answer one request.
 
+use std::sync::Arc;
+
 use hyphae_core::ids::SessionId;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::{Outbox, RequestId, RpcError};
+use super::ending::Ending;
+use crate::wire::{Outbox, Outgoing, RequestId, RpcError};
 
 /// Numbers the requests of a connection in the order of their arrival. A client may use an id
 /// twice; these are ours.
@@ -27,14 +30,15 @@ pub(crate) struct LaneState {
     pub(crate) open: bool,
 }
 
-/// Belongs to whoever works on a request. If it is dropped unanswered, which only a panic
-/// brings about, the client is told of an internal error, so that it never waits in vain.
+/// Belongs to whoever works on a request. If it is dropped unanswered, which only a panic or the
+/// end of the connection brings about, the client is told so and does not wait in vain.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     serial: Serial,
     id: RequestId,
     cancel: CancellationToken,
     outbox: Outbox,
+    ending: Arc<Ending>,
     done: mpsc::Sender<Done>,
     lane: Option<LaneState>,
     answered: bool,
@@ -43,10 +47,10 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         serial: Serial,
         id: RequestId,
-        outbox: Outbox,
+        (outbox, ending): (Outbox, Arc<Ending>),
         done: mpsc::Sender<Done>,
         cancel: CancellationToken,
         room: OwnedSemaphorePermit,
@@ -56,6 +60,7 @@ impl Ticket {
             id,
             cancel,
             outbox,
+            ending,
             done,
             lane: None,
             answered: false,
@@ -76,10 +81,11 @@ impl Ticket {
     /// Answers. A client that is gone needs no answer, so there is no error to handle.
     pub(crate) async fn answer(mut self, result: Result<impl Serialize, RpcError>) {
         self.report();
-        let _gone = match result {
-            Ok(result) => self.outbox.answer(&self.id, result).await,
-            Err(error) => self.outbox.refuse(&self.id, &error).await,
+        let answer = match result {
+            Ok(result) => Outgoing::answer(&self.id, result),
+            Err(error) => Outgoing::refusal(&self.id, &error),
         };
+        let _gone = self.outbox.send(answer).await;
     }
 
     fn report(&mut self) {
@@ -100,10 +106,13 @@ impl Drop for Ticket {
                 lane.open = false;
             }
             self.report();
-            self.outbox.refuse_now(
-                &self.id,
-                &RpcError::internal("the request was lost to a fault in this program; see its log"),
-            );
+            let error = RpcError::internal(if self.ending.has_begun() {
+                "the connection ended before this was done"
+            } else {
+                "the request was lost to a fault in this program; see its log"
+            });
+            self.outbox
+                .send_uncounted(Outgoing::refusal(&self.id, &error));
         }
     }
 }

@@ -86,6 +86,24 @@ pub(crate) enum Outgoing {
 }
 
 impl Outgoing {
+    /// Encodes a result.
+    pub(crate) fn answer(id: &RequestId, result: impl Serialize) -> Self {
+        Self::Line(encode(&Answer {
+            jsonrpc: "2.0",
+            id,
+            result,
+        }))
+    }
+
+    /// Encodes an error.
+    pub(crate) fn refusal(id: &RequestId, error: &RpcError) -> Self {
+        Self::Line(encode(&ErrorAnswer {
+            jsonrpc: "2.0",
+            id,
+            error,
+        }))
+    }
+
     /// Encodes a notification.
     pub(crate) fn notification(method: &str, params: impl Serialize) -> Self {
         Self::Line(encode(&Notice {
@@ -145,27 +163,24 @@ impl Outbox {
         }))
     }
 
-    /// Queues a result.
-    pub(crate) async fn answer(&self, id: &RequestId, result: impl Serialize) -> Result<(), Gone> {
-        self.send(Outgoing::Line(encode(&Answer {
-            jsonrpc: "2.0",
-            id,
-            result,
-        })))
-        .await
-    }
-
-    /// Queues an error.
-    pub(crate) async fn refuse(&self, id: &RequestId, error: &RpcError) -> Result<(), Gone> {
-        self.send(Outgoing::Line(error_line(id, error))).await
-    }
-
-    /// Queues an error without waiting, for a request whose task is gone.
-    pub(crate) fn refuse_now(&self, id: &RequestId, error: &RpcError) {
+    /// Queues without waiting and without counting, for a request whose task is gone.
+    pub(crate) fn send_uncounted(&self, outgoing: Outgoing) {
         self.enqueue(Entry {
             cost: 0,
-            body: Outgoing::Line(error_line(id, error)),
+            body: outgoing,
         });
+    }
+
+    /// Queues if there is room now, else gives it back.
+    pub(crate) fn try_send(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
+        let cost = outgoing.cost(self.0.capacity);
+        match self.0.room.try_acquire_many(cost) {
+            Ok(permit) => {
+                self.put(Room { permit, cost }, outgoing);
+                Ok(())
+            }
+            Err(_) => Err(outgoing),
+        }
     }
 
     /// Queues anything; waits while the queue is full. A dropped call queues nothing.
@@ -274,14 +289,6 @@ fn joined(last: Option<&mut Entry>, entry: Entry) -> Option<Entry> {
     old.text.push_str(&new.text);
     *cost += entry.cost;
     None
-}
-
-fn error_line(id: &RequestId, error: &RpcError) -> Vec<u8> {
-    encode(&ErrorAnswer {
-        jsonrpc: "2.0",
-        id,
-        error,
-    })
 }
 
 fn encode_chunk(mut line: Vec<u8>, chunk: Chunk) -> Vec<u8> {

@@ -165,3 +165,21 @@ async fn nothing_at_all_is_a_good_conversation_too() {
     let (rest, served) = rig.connect().finish().await;
     assert_eq!((rest.len(), served), (0, Served::Eof));
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_reads_no_answers_can_still_end_the_connection() {
+    let mut rig = Rig::new();
+    rig.options.outbox_bytes = 4096;
+    let mut wire = rig.connect_with_pipe(4096);
+    wire.initialize().await;
+    for _ in 0..5000 {
+        wire.send_line("no json at all").await;
+    }
+    for id in 0..500 {
+        wire.request(id, "nope", json!({})).await;
+        wire.request(id, "session/list", json!({})).await;
+    }
+    let started = tokio::time::Instant::now();
+    assert_eq!(wire.hang_up().await, Served::Eof);
+    assert!(started.elapsed() <= Duration::from_secs(1));
+}

@@ -26,6 +26,9 @@ enum Step {
     Close {
         session: usize,
     },
+    Delete {
+        session: usize,
+    },
     Load {
         session: usize,
     },
@@ -70,6 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => session.clone().prop_map(|session| Step::Cancel { session }),
         1 => (1_i64..6).prop_map(|back| Step::CancelRequest { back }),
         1 => session.clone().prop_map(|session| Step::Close { session }),
+        1 => session.clone().prop_map(|session| Step::Delete { session }),
         1 => session.clone().prop_map(|session| Step::Load { session }),
         1 => session.prop_map(|session| Step::Resume { session }),
         1 => Just(Step::List),
@@ -113,6 +117,11 @@ async fn run(steps: &[Step], pipe: usize) -> (Vec<Value>, HashMap<i64, Asked>) {
                 asked.insert(id, Asked::Other);
                 let params = json!({"sessionId": sessions[*session]});
                 wire.request(id, "session/close", params).await;
+            }
+            Step::Delete { session } => {
+                asked.insert(id, Asked::Other);
+                let params = json!({"sessionId": sessions[*session]});
+                wire.request(id, "session/delete", params).await;
             }
             Step::Load { session } => {
                 asked.insert(id, Asked::Replay);

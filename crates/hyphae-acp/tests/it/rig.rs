@@ -124,7 +124,9 @@ impl Wire {
                 self.asked.insert(id.to_string(), method.to_owned());
             }
         }
-        self.write.as_mut().unwrap().write_all(bytes).await.unwrap();
+        let written = self.write.as_mut().unwrap().write_all(bytes);
+        let written = timeout(Duration::from_secs(3600), written).await;
+        written.expect("the host does not read").unwrap();
     }
 
     pub(crate) async fn send_line(&mut self, line: &str) {

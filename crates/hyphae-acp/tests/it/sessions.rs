@@ -541,3 +541,31 @@ async fn what_is_kept_of_a_turn_is_prompt_words_and_end() {
     assert_eq!(kinds, ["prompt", "agent", "ended"]);
     assert!(kept.iter().all(|entry| entry.turn == kept[0].turn));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_can_be_cancelled() {
+    let mut rig = Rig::new();
+    rig.options.outbox_bytes = 8192;
+    let (mut wire, session) = rig.opened().await;
+    wire.prompt(1, &session, "messages 2000").await;
+    wire.until_answer(1).await;
+    let mut other = rig.connect_with_pipe(4096);
+    other.initialize().await;
+    other
+        .request(2, "session/load", setup(&rig, &session))
+        .await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    other
+        .notify("$/cancel_request", json!({"requestId": 2}))
+        .await;
+    let (shown, answer) = other.until_answer(2).await;
+    assert!(shown.len() < 200, "{} updates", shown.len());
+    assert_eq!(
+        answer["error"],
+        json!({"code": -32800, "message": "request cancelled"})
+    );
+    let got = other
+        .call(3, "session/close", json!({"sessionId": session}))
+        .await;
+    assert_eq!(got, not_found(&json!(3), &session), "it was not opened");
+}
