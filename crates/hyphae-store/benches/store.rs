@@ -388,6 +388,21 @@ async fn inserts(path: &Path, scope: &Scope) {
             &mut times,
         );
     }
+    let ids: Vec<CellId> = all.iter().take(24).map(|change| change.id).collect();
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        assert_eq!(store.links(scope, &ids).await.unwrap().len(), ids.len());
+        times.push(started.elapsed());
+    }
+    show("links of 24 cells", &mut times);
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        store.touch(scope, &ids, Timestamp::now()).await.unwrap();
+        times.push(started.elapsed());
+    }
+    show("touch of 24 cells, durable", &mut times);
     store.close().await;
 }
 

@@ -17,8 +17,9 @@ use crate::sqlite::{
     scope::{own_project, scoped, visible},
 };
 
-/// Rows that are read in one piece.
-const PIECE: usize = 1000;
+/// Rows that are read in one piece: a few hundred kilobytes, a few megabytes if all texts are as
+/// long as they may be.
+const PIECE: usize = 256;
 
 /// Reads changes in pieces. A cell that changes between two pieces is told twice, the second
 /// time as it is then.
