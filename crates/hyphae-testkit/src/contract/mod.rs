@@ -110,6 +110,7 @@ macro_rules! memory_contract {
             a_neighbour_with_too_many_links_loses_the_named_ones_first
             a_neighbour_with_room_loses_nothing
             a_new_cell_keeps_its_strongest_links
+            weights_come_back_to_the_last_digit
             the_first_vector_chooses_the_model
             a_model_is_its_name_and_its_dimension
             vectors_of_another_model_are_stale_until_they_are_replaced

@@ -7,7 +7,8 @@ use hyphae_core::{
     ports::{Link, NewLink},
     scope::Scope,
 };
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use uuid::Uuid;
 
 use super::{hex, ids_as_json};
 use crate::sqlite::{
@@ -156,45 +157,56 @@ fn bounded<'q>(sql: &'static str, scope: &Scope) -> SqliteQuery<'q> {
 }
 
 /// Returns the links of those of `ids` that the scope can see, in the order of `ids`.
+///
+/// A cell's links come in one row, for the reason given at `changes`. Nine digits tell a number
+/// of single precision from all others.
 pub(crate) async fn links(
     connection: &mut SqliteConnection,
     scope: &Scope,
     ids: &[CellId],
 ) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
     const SQL: &str = concat!(
-        "select n.key, here.cell_id, there.cell_id, e.weight
+        "select here.cell_id, cast(group_concat(there.cell_id, '') as blob),
+             group_concat(iif(there.cell_id is null, null, printf('%.9g', e.weight)), ',')
          from json_each($4) n
          cross join cells here on here.cell_id = unhex(n.value) and ",
         visible!("here."),
         " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
          left join cells there on there.cell_id = e.dst and ",
         visible!("there."),
-        "
-         order by n.key, e.weight desc, e.dst"
+        " group by n.key order by n.key"
     );
     let rows = scoped(SQL, scope)
         .bind(ids_as_json(ids))
         .fetch_all(connection)
         .await?;
-    let mut found: Vec<(CellId, Vec<Link>)> = Vec::new();
-    let mut last = None;
-    for row in &rows {
-        let row = Columns(row);
-        let place: i64 = row.get(0, "link")?;
-        if last != Some(place) {
-            last = Some(place);
-            found.push((CellId::new(row.id(1)?), Vec::new()));
-        }
-        let to: Option<&[u8]> = row.get(2, "link")?;
-        if let (Some(to), Some((_, links))) = (to, found.last_mut()) {
-            links.push(Link {
-                to: CellId::new(crate::sqlite::row::to_uuid(to)?),
-                // Kept from a number of single precision.
-                weight: row.get::<f64>(3, "weight")? as f32,
-            });
-        }
+    let found = rows.iter().map(to_links).collect::<Result<_, _>>();
+    Ok(found?)
+}
+
+fn to_links(row: &SqliteRow) -> Result<(CellId, Vec<Link>), BadRow> {
+    let what = "link";
+    let row = Columns(row);
+    let ids: Option<&[u8]> = row.get(1, what)?;
+    let weights: Option<&str> = row.get(2, what)?;
+    let (ids, rest) = ids.unwrap_or_default().as_chunks::<16>();
+    let weights = weights.into_iter().flat_map(|weights| weights.split(','));
+    let weights: Vec<f32> = weights
+        .map(|weight| weight.parse().map_err(|_| BadRow { what }))
+        .collect::<Result<_, _>>()?;
+    if !rest.is_empty() || ids.len() != weights.len() {
+        return Err(BadRow { what });
     }
-    Ok(found)
+    let mut links: Vec<Link> = ids
+        .iter()
+        .zip(weights)
+        .map(|(id, weight)| Link {
+            to: CellId::new(Uuid::from_bytes(*id)),
+            weight,
+        })
+        .collect();
+    links.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
+    Ok((CellId::new(row.id(0)?), links))
 }
 
 fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, BadRow> {

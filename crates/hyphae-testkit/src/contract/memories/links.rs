@@ -183,3 +183,28 @@ pub async fn a_new_cell_keeps_its_strongest_links(subject: &dyn Subject) {
         .collect();
     assert_eq!(links, ids[..24], "of equal links those to older cells");
 }
+
+pub async fn weights_come_back_to_the_last_digit(subject: &dyn Subject) {
+    let world = World::new(subject).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let hub = world.store(&scope, "hub").await.cell.id;
+    for (n, weight) in [
+        1.0,
+        1.0 - f32::EPSILON / 2.0,
+        0.1,
+        1.0 / 3.0,
+        0.001,
+        0.000_123_456_79,
+        f32::EPSILON,
+        f32::MIN_POSITIVE,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut new = world.cell(&scope, &format!("{n}"));
+        new.links = vec![link(hub, weight)];
+        let id = world.keep(&scope, new).await.cell.id;
+        let found = world.links(&scope, id).await;
+        assert_eq!(found, [Link { to: hub, weight }]);
+    }
+}
