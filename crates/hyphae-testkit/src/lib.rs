@@ -6,10 +6,12 @@ pub mod contract;
 
 mod agent;
 mod clock;
+mod embedder;
 mod sessions;
 
 pub use agent::ScriptedAgent;
 pub use clock::ManualClock;
+pub use embedder::WordEmbedder;
 pub use sessions::{MemorySessions, Transcripts};
 
 use hyphae_core::{

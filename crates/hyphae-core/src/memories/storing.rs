@@ -135,7 +135,6 @@ impl Memories {
             return Ok(None);
         }
         let ids: Vec<CellId> = near.iter().map(|(id, _)| *id).collect();
-        let words = recall::all_terms_of(new.cell.content.as_str());
         let same = self
             .store
             .cells(scope, &ids)
@@ -144,7 +143,7 @@ impl Memories {
             .find(|cell| {
                 cell.content != new.cell.content
                     && cell.origin.said_at == new.cell.origin.said_at
-                    && recall::all_terms_of(cell.content.as_str()) == words
+                    && recall::say_the_same(cell.content.as_str(), new.cell.content.as_str())
             });
         Ok(same.map(|cell| (cell.id, cell.revision)))
     }

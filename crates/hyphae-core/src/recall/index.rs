@@ -106,7 +106,7 @@ pub struct Hit {
     pub distance: Distance,
     /// The cosine part, in about [-1, 1]; none if the cell or the query has no usable vector.
     pub cosine: Option<f32>,
-    /// The keyword part, in [0, 1).
+    /// The keyword part, in [0, 1].
     pub words: f32,
 }
 
@@ -357,7 +357,7 @@ impl ProjectIndex {
                 .iter()
                 .filter(|posting| self.rows[posting.row as usize].alive);
             let rarity = words.rarity(alive.clone().count()) * f32::from(times);
-            reachable += words.most(rarity);
+            reachable += rarity;
             for posting in alive {
                 let row = &self.rows[posting.row as usize];
                 shares[posting.row as usize] += words.score(
@@ -368,7 +368,9 @@ impl ProjectIndex {
             }
         }
         if reachable > 0.0 {
-            shares.iter_mut().for_each(|share| *share /= reachable);
+            shares
+                .iter_mut()
+                .for_each(|share| *share = (*share / reachable).min(1.0));
         }
         shares
     }

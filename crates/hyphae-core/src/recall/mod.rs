@@ -12,4 +12,4 @@ pub use index::{Filter, Hit, Near, ProjectIndex, Query, Summary};
 pub use score::{Distance, Scoring};
 pub use terms::{Term, Terms};
 pub use vector::Vector;
-pub use words::{all_terms_of, terms_of};
+pub use words::{say_the_same, terms_of};

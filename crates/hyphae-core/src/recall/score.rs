@@ -1,8 +1,8 @@
 //! From a cosine and a share of words to the one number that sorts an answer.
 //!
-//! `score = max(cosine, 0) + λ · words`, where `words` is BM25 divided by the most that this
-//! query could reach, so that it means the same from query to query and does not depend on the
-//! other results. `distance = 1 − score / (1 + λ)`.
+//! `score = max(cosine, 0) + λ · words`, where `words` is BM25 divided by what a text of mean
+//! length reaches that has each of the query's words once, at most 1. So it means the same from
+//! query to query and does not depend on the other results. `distance = 1 − score / (1 + λ)`.
 
 use std::fmt;
 
@@ -58,10 +58,10 @@ impl Scoring {
     /// conversations of LoCoMo and the paraphrase pairs; see `benches/` of this crate.
     pub const fn for_model(calibration: &Calibration) -> Self {
         Self {
-            words_weight: 1.0,
+            words_weight: 0.7,
             context_weight: 0.5,
-            k1: 1.2,
-            b: 0.75,
+            k1: 0.9,
+            b: 0.4,
             unrelated_below: calibration.unrelated_below,
         }
     }
@@ -105,18 +105,15 @@ impl<'a> Words<'a> {
         (1.0 + (self.cells - with + 0.5) / (with + 0.5)).ln()
     }
 
-    /// Returns the most that a word of this rarity can add.
-    pub(crate) fn most(&self, rarity: f32) -> f32 {
-        rarity * (self.scoring.k1 + 1.0)
-    }
-
+    /// Returns what a word of this rarity adds if it occurs `times` times (in a text itself, in
+    /// its surroundings) of this length; `rarity` for once in a text of mean length.
     #[inline(always)]
     pub(crate) fn score(&self, rarity: f32, times: (u8, u8), length: (u32, u32)) -> f32 {
         let weigh = |own: f32, context: f32| own + self.scoring.context_weight * context;
         let times = weigh(f32::from(times.0), f32::from(times.1));
         let length = weigh(length.0 as f32, length.1 as f32);
         let norm = 1.0 - self.scoring.b + self.scoring.b * length / self.mean_length;
-        self.most(rarity) * times / (times + self.scoring.k1 * norm)
+        rarity * (self.scoring.k1 + 1.0) * times / (times + self.scoring.k1 * norm)
     }
 }
 
@@ -164,13 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn a_word_never_adds_more_than_its_most() {
+    fn a_word_once_in_a_text_of_mean_length_adds_its_rarity() {
         let scoring = Scoring::for_model(&CALIBRATION);
-        let words = Words::new(&scoring, 10, 100, 40);
+        let words = Words::new(&scoring, 10, 100, 0);
         let rarity = words.rarity(1);
         assert!(rarity > words.rarity(5));
         assert!(words.rarity(10) > 0.0);
-        assert!(words.score(rarity, (255, 255), (1, 0)) < words.most(rarity));
-        assert!(words.score(rarity, (1, 0), (10, 4)) > words.score(rarity, (0, 1), (10, 4)));
+        let once = words.score(rarity, (1, 0), (10, 0));
+        assert!((once - rarity).abs() < 1e-6, "{once} {rarity}");
+        assert!(words.score(rarity, (2, 0), (10, 0)) > once);
+        assert!(words.score(rarity, (1, 0), (20, 0)) < once);
+        assert!(words.score(rarity, (0, 1), (10, 0)) < once);
     }
 }

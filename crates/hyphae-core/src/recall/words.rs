@@ -23,12 +23,16 @@ pub fn terms_of(text: &str) -> Terms {
     Terms::count(found)
 }
 
-/// Returns all words of a text, stop words (and so negations) included, to tell whether two
-/// texts say the same in other punctuation or inflection.
-pub fn all_terms_of(text: &str) -> Terms {
-    let mut found = Vec::new();
-    each_word(text, |word| found.push(term(word)));
-    Terms::count(found)
+/// Tells whether two texts say the same in other punctuation, case or inflection: the same words
+/// in the same order, stop words and so negations included. `tabs, not spaces` is not
+/// `spaces, not tabs`, however near their vectors are.
+pub fn say_the_same(a: &str, b: &str) -> bool {
+    let words = |text: &str| {
+        let mut found = Vec::new();
+        each_word(text, |word| found.push(term(word)));
+        found
+    };
+    words(a) == words(b)
 }
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
@@ -294,9 +298,19 @@ mod tests {
     }
 
     #[test]
+    fn the_same_is_the_same_words_in_the_same_order() {
+        assert!(say_the_same(
+            "We ship Postgres, for V1!",
+            "we shipped Postgres for v1"
+        ));
+        assert!(!say_the_same("tabs, not spaces", "spaces, not tabs"));
+        assert!(!say_the_same("Postgres 15", "Postgres 16"));
+    }
+
+    #[test]
     fn stop_words_are_not_searched_for_but_are_compared() {
         assert!(terms_of("what did you do with it?").is_empty());
-        assert_ne!(all_terms_of("we do ship"), all_terms_of("we do not ship"));
+        assert!(!say_the_same("we do ship", "we do not ship"));
         assert!(STOP_WORDS.is_sorted());
     }
 }

@@ -285,22 +285,22 @@ async fn sweep(
         .filter_map(|line| line.split_once('\t'))
         .collect();
     let mut tries = Vec::new();
-    for words_weight in [0.5, 0.75, 1.0, 1.5, 2.0] {
+    for words_weight in [0.2, 0.35, 0.5, 0.7, 0.9, 1.2] {
         tries.push(Scoring {
             words_weight,
             ..default
         });
     }
-    for context_weight in [0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0] {
+    for context_weight in [0.0, 0.35, 0.65, 0.8, 1.0] {
         tries.push(Scoring {
             context_weight,
             ..default
         });
     }
-    for (k1, b) in [(0.9, 0.4), (1.2, 0.4), (1.2, 0.6), (1.5, 0.75), (2.0, 0.75)] {
+    for (k1, b) in [(0.7, 0.4), (0.9, 0.3), (0.9, 0.5), (1.2, 0.4), (1.2, 0.75)] {
         tries.push(Scoring { k1, b, ..default });
     }
-    for unrelated_below in [0.05, 0.1, 0.15, 0.2, 0.25, 0.3] {
+    for unrelated_below in [0.1, 0.15, 0.2, 0.25, 0.3] {
         tries.push(Scoring {
             unrelated_below,
             ..default
