@@ -115,7 +115,7 @@ impl Connections {
             if is_usable_after(&result) {
                 *writer = Some(connection);
             } else {
-                // Closed in the background; SQLite rolls back.
+                // SQLite rolls back as it closes.
                 connection.close().await.ok();
             }
             result
