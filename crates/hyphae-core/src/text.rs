@@ -3,10 +3,12 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Returns the text in Unicode NFC, with `\r\n` folded to `\n` and no white space around it.
+/// Returns the text in Unicode NFC, with every kind of line end folded to `\n` and no white
+/// space around it.
 /// Two texts that look the same compare the same.
 pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
+        .replace('\r', "\n")
         .nfc()
         .collect::<String>()
         .trim()
@@ -75,6 +77,15 @@ mod tests {
         assert_eq!(nearest_name("hlep", verbs), Some("help"));
         assert_eq!(nearest_name("etc/hosts", verbs), None);
         assert_eq!(nearest_name("x", verbs), None);
+    }
+
+    #[test]
+    fn what_is_normal_stays_as_it_is() {
+        assert_eq!(normalise(" a\r\r\nb\rc\r\n"), "a\n\nb\nc");
+        for text in ["a\r\r\nb", "e\u{301}\r", "\u{1e9b}\u{323}"] {
+            let once = normalise(text);
+            assert_eq!(normalise(&once), once);
+        }
     }
 
     #[test]
