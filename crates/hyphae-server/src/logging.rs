@@ -1,6 +1,6 @@
 //! The log: to stderr, for people; nothing of what people store or ask ever goes there.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use tracing_subscriber::EnvFilter;
 
@@ -17,6 +17,6 @@ pub(crate) fn start(filter: Option<&str>) {
         .with_writer(io::stderr)
         // A reader of the log that has gone away must not take the program with it.
         .log_internal_errors(false)
-        .with_ansi(io::stderr().is_terminal())
+        .with_ansi(false)
         .try_init();
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use hyphae_core::console;
+use hyphae_core::{console, mask::mask};
 use rustyline::{
     Config, Context, Editor, Helper, completion::Completer, error::ReadlineError,
     highlight::Highlighter, hint::Hinter, history::FileHistory, validate::Validator,
@@ -42,7 +42,7 @@ impl LineEditor {
             .mode(0o600)
             .open(&history)
             .with_context(|| format!("the history {} cannot be written", history.display()))?;
-        let config = Config::builder().auto_add_history(true).build();
+        let config = Config::builder().auto_add_history(false).build();
         let mut editor = Editor::with_config(config)?;
         editor.set_helper(Some(Language));
         // A history that cannot be read is as good as an empty one.
@@ -56,6 +56,8 @@ impl LineEditor {
     pub(super) fn read(&mut self) -> anyhow::Result<Line> {
         match self.editor.readline("hyphae> ") {
             Ok(line) => {
+                // What is typed may hold a secret, and a history is a file like any other.
+                self.editor.add_history_entry(mask(&line).text)?;
                 if let Err(error) = self.editor.append_history(&self.history) {
                     tracing::info!(%error, "the console's history was not written");
                 }
@@ -79,15 +81,20 @@ impl Highlighter for Language {}
 impl Validator for Language {}
 
 impl Completer for Language {
-    type Candidate = String;
+    type Candidate = Pair;
 
     fn complete(
         &self,
         line: &str,
         position: usize,
         _context: &Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<String>)> {
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = line.get(..position).unwrap_or(line);
-        Ok(console::completions(before))
+        let (start, offers) = console::completions(before);
+        let pair = |word: String| Pair {
+            replacement: format!("{word} "),
+            display: word,
+        };
+        Ok((start, offers.into_iter().map(pair).collect()))
     }
 }
