@@ -10,8 +10,13 @@ use std::{
 use anyhow::Context as _;
 use hyphae_core::{console, mask::mask};
 use rustyline::{
-    Config, Context, Editor, Helper, completion::Completer, error::ReadlineError,
-    highlight::Highlighter, hint::Hinter, history::FileHistory, validate::Validator,
+    Config, Context, Editor, Helper,
+    completion::{Completer, Pair},
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::FileHistory,
+    validate::Validator,
 };
 
 /// What a person did at the prompt.
