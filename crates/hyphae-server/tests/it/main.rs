@@ -1,0 +1,21 @@
+//! The built program, run as people and editors run it: each test in a home of its own.
+//!
+//! What the wire does is tested by the suites in `tests/clients`; here is everything around it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod agent;
+mod cli;
+mod console;
+mod content;
+mod doctor;
+mod faults;
+mod keys;
+mod layers;
+mod manual;
+mod models;
+mod projects;
+mod secrets;
+mod setup;
+mod terminal;
+mod world;
