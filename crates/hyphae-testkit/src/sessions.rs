@@ -34,6 +34,7 @@ pub struct MemorySessions {
     transcripts: Transcripts,
     rows: Mutex<BTreeMap<SessionId, Row>>,
     refuses_appends: AtomicBool,
+    panics: AtomicBool,
     appended: AtomicUsize,
     largest_append: AtomicUsize,
 }
@@ -58,6 +59,11 @@ impl MemorySessions {
     /// From now on appending fails as on a full disk, or works again.
     pub fn set_full(&self, full: bool) {
         self.refuses_appends.store(full, Ordering::SeqCst);
+    }
+
+    /// From now on appending panics, as a fault in a store would, or works again.
+    pub fn set_faulty(&self, faulty: bool) {
+        self.panics.store(faulty, Ordering::SeqCst);
     }
 
     /// Makes a session's transcript unreadable.
@@ -144,6 +150,7 @@ impl SessionStore for MemorySessions {
         title: Option<&str>,
         at: Timestamp,
     ) -> Result<(), SessionError> {
+        assert!(!self.panics.load(Ordering::SeqCst), "the test wants it so");
         if self.refuses_appends.load(Ordering::SeqCst) {
             return Err(StoreError::Full.into());
         }

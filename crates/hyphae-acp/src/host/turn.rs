@@ -53,6 +53,16 @@ struct Work {
     end: Option<AgentEnd>,
 }
 
+impl Drop for Work {
+    /// Whatever ends the turn, a fault of ours included, the agent does not work on for nobody.
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
 impl<'a> TurnDriver<'a> {
     pub(crate) fn new(
         host: &'a HostInner,

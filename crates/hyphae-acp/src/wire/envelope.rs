@@ -275,6 +275,11 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":"\ud800","method":"m"}"#,
             br#"{"jsonrpc":"2.0","id":1,"method":"\udc00"}"#,
             br#"{"jsonrpc":"2.0","id":1,"method":"m"} {"#,
+            br#"{"jsonrpc":"2.0","id":1,"method":"\q"}"#,
+            br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{]}"#,
+            br#"{"jsonrpc":"2.0","id":1,"method":"m","params":nul}"#,
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"a\x01b\",\"method\":\"m\"}",
+            br#"{"jsonrpc":"2.0","id":01,"method":"m"}"#,
         ] {
             check(line, "-32700 to null");
         }

@@ -316,3 +316,125 @@ fn write_json(line: &mut Vec<u8>, message: &impl Serialize) {
         line.extend_from_slice(br#"{"jsonrpc":"2.0","method":"_hyphae/lost","params":{}}"#);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn piece(message: u128, text: &str) -> Outgoing {
+        Outgoing::Chunk(Chunk {
+            session: SessionId::new(Uuid::from_u128(1)),
+            speaker: Speaker::Agent,
+            message: MessageId::new(Uuid::from_u128(message)),
+            text: text.to_owned(),
+        })
+    }
+
+    fn line(text: &str) -> Outgoing {
+        Outgoing::notification(text, json!({}))
+    }
+
+    /// What the client reads when it starts to read only after everything was queued.
+    async fn written(outbox: &Outbox) -> Vec<String> {
+        outbox.finish();
+        let mut out = Vec::new();
+        outbox.write_to(&mut out).await.unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.lines()
+            .map(|line| {
+                let message: serde_json::Value = serde_json::from_str(line).unwrap();
+                let text = message["params"]["update"]["content"]["text"].as_str();
+                text.unwrap_or(message["method"].as_str().unwrap())
+                    .to_owned()
+            })
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn only_neighbours_of_one_message_are_joined() {
+        let outbox = Outbox::new(1 << 20);
+        for outgoing in [
+            piece(1, "a"),
+            piece(1, "b"),
+            piece(2, "c"),
+            piece(1, "d"),
+            line("x"),
+            piece(1, "e"),
+            piece(1, "f"),
+        ] {
+            outbox.send(outgoing).await.unwrap();
+        }
+        assert_eq!(written(&outbox).await, ["ab", "c", "d", "x", "ef"]);
+    }
+
+    #[tokio::test]
+    async fn joined_pieces_have_a_limit() {
+        let outbox = Outbox::new(1 << 20);
+        let half = "x".repeat(JOINED_BYTES / 2);
+        for _ in 0..4 {
+            outbox.send(piece(1, &half)).await.unwrap();
+        }
+        let lengths: Vec<_> = written(&outbox).await.iter().map(String::len).collect();
+        assert_eq!(lengths, [JOINED_BYTES, JOINED_BYTES]);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_takes_nothing_until_something_is_written() {
+        let outbox = Outbox::new(4 * ENTRY_BYTES);
+        outbox.send(line("a")).await.unwrap();
+        outbox.send(line("b")).await.unwrap();
+        assert!(outbox.try_send(line(&"c".repeat(600))).is_err());
+        let waiting = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.send(line(&"d".repeat(600))).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        let (client, server) = tokio::io::duplex(1 << 16);
+        let writing = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.write_to(server).await }
+        });
+        assert_eq!(waiting.await.unwrap(), Ok(()));
+        outbox.finish();
+        writing.await.unwrap().unwrap();
+        drop(client);
+    }
+
+    #[tokio::test]
+    async fn a_message_larger_than_the_queue_passes_alone() {
+        let outbox = Outbox::new(1000);
+        let huge = "x".repeat(100_000);
+        outbox.send(line(&huge)).await.unwrap();
+        assert!(outbox.try_send(line("y")).is_err());
+        assert_eq!(written(&outbox).await, [huge]);
+        assert!(outbox.try_send(line("y")).is_ok());
+    }
+
+    #[tokio::test]
+    async fn room_that_is_not_used_is_given_back() {
+        let outbox = Outbox::new(1000);
+        let outgoing = line(&"x".repeat(700));
+        for _ in 0..3 {
+            drop(outbox.room_for(&outgoing).await.unwrap());
+        }
+        assert!(outbox.try_send(outgoing).is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_client_that_is_gone_is_told() {
+        let outbox = Outbox::new(1000);
+        outbox.send(line(&"x".repeat(700))).await.unwrap();
+        let waiting = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.send(line(&"y".repeat(700))).await }
+        });
+        tokio::task::yield_now().await;
+        outbox.abandon();
+        assert_eq!(waiting.await.unwrap(), Err(Gone));
+    }
+}

@@ -426,3 +426,34 @@ async fn a_cancel_is_not_held_up_by_a_silent_agent() {
     wire.until_answer(1).await;
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_below_a_session_ends_that_session_only() {
+    let rig = Rig::new();
+    let (mut wire, session) = warm(&rig).await;
+    let other = wire.new_session().await;
+    wire.prompt(1, &other, "release\nfine").await;
+    rig.agent.turn_started().await;
+    rig.sessions.set_faulty(true);
+    wire.prompt(2, &session, "stream 200 1024\nwait").await;
+    wire.prompt(3, &session, "queued").await;
+    for id in [2, 3] {
+        let (_, answer) = wire.until_answer(id).await;
+        assert_eq!(
+            answer["error"]["data"]["details"],
+            "the request was lost to a fault in this program; see its log"
+        );
+    }
+    rig.sessions.set_faulty(false);
+    rig.agent.release();
+    assert_eq!(stop_reason(&mut wire, 1).await.1, end_turn());
+    wire.prompt(4, &session, "closed by the fault").await;
+    assert_eq!(wire.until_answer(4).await.1["error"]["code"], -32002);
+    let setup = json!({"sessionId": session, "cwd": rig.cwd(), "mcpServers": []});
+    assert_eq!(
+        wire.call(5, "session/load", setup).await["result"],
+        json!({})
+    );
+    wire.prompt(6, &session, "back").await;
+    assert_eq!(stop_reason(&mut wire, 6).await.1, end_turn());
+}
