@@ -4,11 +4,12 @@
 use std::{
     cmp::Ordering,
     collections::{BinaryHeap, HashMap},
+    hash::BuildHasherDefault,
 };
 
 use super::{
     score::{Distance, Scoring, Words},
-    terms::{Term, Terms},
+    terms::{Term, TermHasher, Terms},
     vector::{Probe, Vector},
 };
 use crate::{
@@ -22,11 +23,13 @@ use crate::{
 pub struct ProjectIndex {
     dimension: usize,
     upto: Sequence,
+    /// What a scan looks at, apart from the rest, so that it stays in the CPU's caches.
+    marks: Vec<Mark>,
     rows: Vec<Row>,
     scales: Vec<f32>,
     numbers: Vec<i8>,
     place: HashMap<CellId, u32>,
-    postings: HashMap<Term, Vec<Posting>>,
+    postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<TermHasher>>,
     by_text: HashMap<Fingerprint, Vec<u32>>,
     live: Live,
     without_vector: usize,
@@ -40,20 +43,23 @@ struct Live {
     context_words: u64,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    alive: bool,
+    has_vector: bool,
+    own_project: bool,
+    cell_type: CellType,
+    layer: Layer,
+}
+
 #[derive(Debug)]
 struct Row {
     id: CellId,
-    alive: bool,
-    has_vector: bool,
     revision: u32,
-    cell_type: CellType,
-    layer: Layer,
     visibility: Visibility,
-    own_project: bool,
     /// Orders rows of one distance: the logarithm of the salience as it decays from the last
     /// change on. Its order does not change with the time at which it is looked at.
     weight: f64,
-    fingerprint: Fingerprint,
     own_words: u32,
     context_words: u32,
 }
@@ -90,10 +96,11 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn takes(self, row: &Row) -> bool {
-        row.alive
-            && self.layer.is_none_or(|layer| layer == row.layer)
-            && self.cell_type.is_none_or(|kind| kind == row.cell_type)
+    #[inline(always)]
+    fn takes(self, mark: Mark) -> bool {
+        mark.alive
+            && self.layer.is_none_or(|layer| layer == mark.layer)
+            && self.cell_type.is_none_or(|kind| kind == mark.cell_type)
     }
 }
 
@@ -126,11 +133,12 @@ impl ProjectIndex {
         Self {
             dimension,
             upto: Sequence::default(),
+            marks: Vec::new(),
             rows: Vec::new(),
             scales: Vec::new(),
             numbers: Vec::new(),
             place: HashMap::new(),
-            postings: HashMap::new(),
+            postings: HashMap::default(),
             by_text: HashMap::new(),
             live: Live::default(),
             without_vector: 0,
@@ -171,7 +179,9 @@ impl ProjectIndex {
             .values()
             .map(|list| list.capacity() * 8 + 48)
             .sum();
-        self.rows.capacity() * (size_of::<Row>() + 4 + 40 + 80) + self.numbers.capacity() + postings
+        self.rows.capacity() * (size_of::<Row>() + size_of::<Mark>() + 4 + 40 + 80)
+            + self.numbers.capacity()
+            + postings
     }
 
     /// Takes changes in, in the order of their sequence.
@@ -186,18 +196,15 @@ impl ProjectIndex {
     }
 
     fn bury(&mut self, id: CellId) {
-        let Some(row) = self
-            .place
-            .remove(&id)
-            .and_then(|at| self.rows.get_mut(at as usize))
-        else {
+        let Some(at) = self.place.remove(&id) else {
             return;
         };
-        row.alive = false;
+        let (row, mark) = (&self.rows[at as usize], &mut self.marks[at as usize]);
+        mark.alive = false;
         self.live.rows -= 1;
         self.live.own_words -= u64::from(row.own_words);
         self.live.context_words -= u64::from(row.context_words);
-        self.without_vector -= usize::from(!row.has_vector);
+        self.without_vector -= usize::from(!mark.has_vector);
     }
 
     fn add(&mut self, id: CellId, entry: &Entry) {
@@ -216,33 +223,16 @@ impl ProjectIndex {
                 self.numbers.resize(self.numbers.len() + self.dimension, 0);
             }
         }
-        let mut counts: HashMap<Term, (u8, u8)> = HashMap::new();
-        entry
-            .terms
-            .iter()
-            .for_each(|(term, n)| counts.entry(term).or_default().0 = n);
-        entry
-            .context
-            .iter()
-            .for_each(|(term, n)| counts.entry(term).or_default().1 = n);
-        for (term, (own, context)) in counts {
-            self.postings.entry(term).or_default().push(Posting {
-                row: at,
-                own,
-                context,
-            });
+        for (term, own, context) in entry.terms.beside(&entry.context) {
+            let row = at;
+            let posting = Posting { row, own, context };
+            self.postings.entry(term).or_default().push(posting);
         }
         let row = Row {
             id,
-            alive: true,
-            has_vector: vector.is_some(),
             revision: entry.revision,
-            cell_type: entry.cell_type,
-            layer: entry.layer,
             visibility: entry.visibility,
-            own_project: entry.own_project,
             weight: decaying_weight(entry),
-            fingerprint: entry.fingerprint,
             own_words: entry.terms.total(),
             context_words: entry.context.total(),
         };
@@ -250,37 +240,50 @@ impl ProjectIndex {
         self.live.own_words += u64::from(row.own_words);
         self.live.context_words += u64::from(row.context_words);
         self.without_vector += usize::from(vector.is_none());
-        self.by_text.entry(row.fingerprint).or_default().push(at);
+        self.by_text.entry(entry.fingerprint).or_default().push(at);
         self.place.insert(id, at);
         self.rows.push(row);
+        self.marks.push(Mark {
+            alive: true,
+            has_vector: vector.is_some(),
+            own_project: entry.own_project,
+            cell_type: entry.cell_type,
+            layer: entry.layer,
+        });
     }
 
     /// Returns the nearest cells, nearest first; cells of one distance by salience, then the
     /// older one first. Cells that have nothing to do with the query are left out.
     pub fn search(&self, query: &Query<'_>, scoring: &Scoring) -> Vec<Hit> {
         let shares = self.keyword_shares(query.terms, scoring);
+        let identical = self
+            .by_text
+            .get(&query.fingerprint)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let mut best = Best::new(query.k);
         let mut judge = |row: usize, cosine: Option<f32>| {
             let share = shares.get(row).copied().unwrap_or_default();
-            let entry = &self.rows[row];
-            let distance = if entry.fingerprint == query.fingerprint {
+            let distance = if identical.iter().any(|&same| same as usize == row) {
                 Distance::IDENTICAL
             } else if scoring.is_related(cosine, share) {
                 scoring.distance(cosine, share)
             } else {
                 return;
             };
-            best.offer(distance, entry, cosine, share);
+            if best.may_take(distance) {
+                best.offer(distance, &self.rows[row], cosine, share);
+            }
         };
         match query.vector {
             Some(vector) => Probe::fine(vector).scan(
                 &self.scales,
                 &self.numbers,
-                |row| query.filter.takes(&self.rows[row]),
-                |row, cosine| judge(row, self.rows[row].has_vector.then_some(cosine)),
+                |row| query.filter.takes(self.marks[row]),
+                |row, cosine| judge(row, self.marks[row].has_vector.then_some(cosine)),
             ),
             None => (0..self.rows.len())
-                .filter(|&row| query.filter.takes(&self.rows[row]))
+                .filter(|&row| query.filter.takes(self.marks[row]))
                 .for_each(|row| judge(row, None)),
         }
         best.into_hits()
@@ -293,8 +296,8 @@ impl ProjectIndex {
             &self.scales,
             &self.numbers,
             |row| {
-                let row = &self.rows[row];
-                row.alive && row.has_vector && row.own_project && row.layer == layer
+                let mark = self.marks[row];
+                mark.alive && mark.has_vector && mark.own_project && mark.layer == layer
             },
             |row, cosine| near.push((cosine, row)),
         );
@@ -321,7 +324,7 @@ impl ProjectIndex {
         let numbers = self
             .numbers
             .get(at * self.dimension..(at + 1) * self.dimension)?;
-        self.rows[at].has_vector.then(|| Vector {
+        self.marks[at].has_vector.then(|| Vector {
             scale: self.scales[at],
             numbers: numbers.into(),
         })
@@ -329,12 +332,13 @@ impl ProjectIndex {
 
     /// Returns what is needed to judge whether a cell may take another text in.
     pub fn summary(&self, id: CellId) -> Option<Summary> {
-        let row = &self.rows[*self.place.get(&id)? as usize];
+        let at = *self.place.get(&id)? as usize;
+        let (row, mark) = (&self.rows[at], self.marks[at]);
         Some(Summary {
             revision: row.revision,
-            cell_type: row.cell_type,
+            cell_type: mark.cell_type,
             visibility: row.visibility,
-            own_project: row.own_project,
+            own_project: mark.own_project,
         })
     }
 
@@ -355,7 +359,7 @@ impl ProjectIndex {
                 .unwrap_or_default();
             let alive = list
                 .iter()
-                .filter(|posting| self.rows[posting.row as usize].alive);
+                .filter(|posting| self.marks[posting.row as usize].alive);
             let rarity = words.rarity(alive.clone().count()) * f32::from(times);
             reachable += rarity;
             for posting in alive {
@@ -436,11 +440,17 @@ impl Best {
         }
     }
 
+    /// Tells whether a candidate at this distance could still be among the best.
     #[inline(always)]
+    fn may_take(&self, distance: Distance) -> bool {
+        self.heap.len() < self.k
+            || self
+                .heap
+                .peek()
+                .is_none_or(|worst| distance <= worst.distance)
+    }
+
     fn offer(&mut self, distance: Distance, row: &Row, cosine: Option<f32>, words: f32) {
-        if self.heap.len() == self.k && self.heap.peek().is_some_and(|w| w.distance < distance) {
-            return;
-        }
         let hit = Hit {
             id: row.id,
             distance,

@@ -1,9 +1,32 @@
 //! The words of a text as recall counts them.
 
+use std::hash::Hasher;
+
 /// A word's identity: the first eight bytes of the BLAKE3 hash of its folded stem, little-endian.
 /// Two words share an identity with a chance of about 1 in 10^19 a pair, which a ranking bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(pub u64);
+
+/// Passes a [`Term`] through: it is a hash already.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TermHasher(u64);
+
+impl Hasher for TermHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        // Only for keys other than a term, of which there are none.
+        self.0 = bytes
+            .iter()
+            .fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, term: u64) {
+        self.0 = term;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// How often each word occurs, by ascending [`Term`]; a count stops at 255.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +53,23 @@ impl Terms {
     /// Goes through words and counts.
     pub fn iter(&self) -> impl Iterator<Item = (Term, u8)> + '_ {
         self.0.iter().copied()
+    }
+
+    /// Goes through the words of two texts at once: each word, its count here and its count there.
+    pub(crate) fn beside(&self, other: &Self) -> impl Iterator<Item = (Term, u8, u8)> {
+        let mut here = self.0.iter().copied().peekable();
+        let mut there = other.0.iter().copied().peekable();
+        std::iter::from_fn(move || {
+            let term = match (here.peek(), there.peek()) {
+                (Some(a), Some(b)) => a.0.min(b.0),
+                (Some(one), None) | (None, Some(one)) => one.0,
+                (None, None) => return None,
+            };
+            let take = |(_, count)| count;
+            let a = here.next_if(|(word, _)| *word == term).map_or(0, take);
+            let b = there.next_if(|(word, _)| *word == term).map_or(0, take);
+            Some((term, a, b))
+        })
     }
 
     /// Returns how many words there are, repetitions included.
@@ -86,6 +126,17 @@ mod tests {
         );
         assert_eq!(terms.total(), 5);
         assert_eq!(Terms::from_bytes(&terms.to_bytes()), Some(terms));
+    }
+
+    #[test]
+    fn the_words_of_two_texts_are_seen_side_by_side() {
+        let here = Terms::count([1, 3, 3].map(Term));
+        let there = Terms::count([2, 3, 4].map(Term));
+        let both: Vec<_> = here
+            .beside(&there)
+            .map(|(term, a, b)| (term.0, a, b))
+            .collect();
+        assert_eq!(both, [(1, 1, 0), (2, 0, 1), (3, 2, 1), (4, 0, 1)]);
     }
 
     #[test]
