@@ -1,6 +1,9 @@
 //! An agent that does what its prompt says.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use async_trait::async_trait;
 use hyphae_core::{
@@ -27,6 +30,7 @@ use uuid::Uuid;
 /// | `late TEXT` | waits for the cancel and speaks after it |
 /// | `error TEXT` | fails |
 /// | `panic` | panics |
+/// | `panic when checked`, `… recorded`, `… closed` | panics there, not in the turn |
 /// | `refuse` | the prompt itself is refused |
 /// | `stop REASON` | ends with max_tokens, max_turn_requests or refusal |
 #[derive(Debug)]
@@ -35,6 +39,7 @@ pub struct ScriptedAgent {
     release: Notify,
     log: Mutex<Vec<String>>,
     started: Notify,
+    closes_badly: AtomicBool,
 }
 
 impl Default for ScriptedAgent {
@@ -68,6 +73,7 @@ impl ScriptedAgent {
             release: Notify::new(),
             log: Mutex::default(),
             started: Notify::new(),
+            closes_badly: AtomicBool::new(false),
         }
     }
 
@@ -154,6 +160,9 @@ impl ScriptedAgent {
                     source: None,
                 }));
             }
+            ("panic", _) if rest == "when closed" => {
+                self.closes_badly.store(true, Ordering::SeqCst);
+            }
             ("panic", _) => panic!("the script says so"),
             ("stop", _) => {
                 return Ok(Some(match rest {
@@ -210,12 +219,20 @@ impl Agent for ScriptedAgent {
     }
 
     fn check_prompt(&self, prompt: &[PromptBlock]) -> Result<(), PromptRefusal> {
-        if script(prompt).lines().any(|line| line == "refuse") {
+        let script = script(prompt);
+        assert!(script != "panic when checked", "the script says so");
+        if script.lines().any(|line| line == "refuse") {
             return Err(PromptRefusal {
                 message: "this agent does not take such prompts".to_owned(),
             });
         }
         Ok(())
+    }
+
+    fn prompt_for_record(&self, prompt: &[PromptBlock]) -> Vec<PromptBlock> {
+        let script = script(prompt);
+        assert!(script != "panic when recorded", "the script says so");
+        prompt.to_vec()
     }
 
     async fn run_turn(
@@ -252,6 +269,8 @@ impl Agent for ScriptedAgent {
 
     async fn session_closed(&self, session: SessionId) {
         self.note(format!("closed {session}"));
+        let closes_badly = self.closes_badly.load(Ordering::SeqCst);
+        assert!(!closes_badly, "the script says so");
     }
 }
 

@@ -294,7 +294,12 @@ impl Lane {
         self.announce_at = None;
         let was_open = self.open.take().is_some();
         if was_open {
-            self.host.agent.session_closed(self.id).await;
+            // In a task, so that a fault of the agent does not become one of the session.
+            let (agent, id) = (self.host.agent.clone(), self.id);
+            let told = tokio::spawn(async move { agent.session_closed(id).await });
+            if told.await.is_err() {
+                tracing::error!(session = %id, "the agent crashed when a session was closed");
+            }
         }
         was_open
     }

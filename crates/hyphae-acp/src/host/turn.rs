@@ -1,6 +1,9 @@
 //! Carries out what the turn machine of the core decides.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use hyphae_core::{
     agent::{AgentError, AgentEvent, PromptBlock, StopReason, TurnEvents, TurnRequest},
@@ -23,6 +26,10 @@ use crate::{
 
 /// How many events an agent may be ahead of its client.
 const EVENTS_AHEAD: usize = 32;
+
+/// What a person is told when an agent panics.
+const CRASHED: &str =
+    "the agent crashed in the middle of this turn; its log says more, the session goes on";
 
 /// A turn at work: the machine and everything that its effects touch.
 pub(crate) struct TurnDriver<'a> {
@@ -164,7 +171,14 @@ impl<'a> TurnDriver<'a> {
 
     /// Records the prompt and sets the agent to work, unless there is nothing to do any more.
     fn begin(&mut self, prompt: Vec<PromptBlock>, cancel: &CancellationToken) {
-        let record = self.host.agent.prompt_for_record(&prompt);
+        let agent = &self.host.agent;
+        let record = catch_unwind(AssertUnwindSafe(|| agent.prompt_for_record(&prompt)));
+        let Ok(record) = record else {
+            self.agent.end = Some(AgentEnd::Failed {
+                message: CRASHED.to_owned(),
+            });
+            return;
+        };
         if self.session.title.is_none() {
             self.title = title_of(&record);
         }
@@ -308,6 +322,5 @@ fn lost(error: &JoinError) -> String {
         panicked = error.is_panic(),
         "the agent was lost in the middle of a turn"
     );
-    "the agent crashed in the middle of this turn; its log says more, the session goes on"
-        .to_owned()
+    CRASHED.to_owned()
 }

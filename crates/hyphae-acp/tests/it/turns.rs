@@ -457,3 +457,25 @@ async fn a_panic_below_a_session_ends_that_session_only() {
     wire.prompt(6, &session, "back").await;
     assert_eq!(stop_reason(&mut wire, 6).await.1, end_turn());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_may_panic_anywhere() {
+    let rig = Rig::new();
+    let (mut wire, session) = warm(&rig).await;
+    wire.prompt(1, &session, "panic when recorded").await;
+    let (_, answer) = wire.until_answer(1).await;
+    let details = answer["error"]["data"]["details"].as_str().unwrap();
+    assert!(details.starts_with("the agent crashed"), "{details}");
+    wire.prompt(5, &session, "panic when checked").await;
+    let (_, answer) = wire.until_answer(5).await;
+    assert_eq!(answer["error"]["code"], -32603);
+    wire.prompt(2, &session, "panic when closed").await;
+    assert_eq!(stop_reason(&mut wire, 2).await.1, end_turn());
+    let id = json!({"sessionId": session});
+    assert_eq!(wire.call(3, "session/close", id).await["result"], json!({}));
+    let setup = json!({"sessionId": session, "cwd": rig.cwd(), "mcpServers": []});
+    assert_eq!(
+        wire.call(4, "session/load", setup).await["result"],
+        json!({})
+    );
+}
