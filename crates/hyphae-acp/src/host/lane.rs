@@ -214,8 +214,6 @@ impl Lane {
         let session = self.host.sessions.session(self.host.owner, self.id).await;
         let session = session.map_err(|error| store_error(&error))?;
         setup::same_directory(&session.cwd, &cwd).await?;
-        // An announcement must not stand between the replay and its answer.
-        self.announce_at = None;
         if history == History::Replayed {
             self.replay(ticket).await?;
         }

@@ -55,6 +55,8 @@ async fn a_stuck_agent_does_not_hold_the_end_up() {
     rig.agent.turn_started().await;
     wire.cancel(&session).await;
     wire.prompt(2, &session, "queued").await;
+    // It is settling already, with all the time that a living connection has.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let started = tokio::time::Instant::now();
     let (rest, _) = wire.finish().await;
     assert!(

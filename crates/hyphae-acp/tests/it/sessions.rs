@@ -569,3 +569,36 @@ async fn a_replay_can_be_cancelled() {
         .await;
     assert_eq!(got, not_found(&json!(3), &session), "it was not opened");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_opened_right_behind_its_close_is_open() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    let id = json!({"sessionId": session});
+    wire.request(1, "session/close", id).await;
+    wire.request(2, "session/resume", setup(&rig, &session))
+        .await;
+    wire.until_answer(2).await;
+    assert_eq!(wire.quiet().await.len(), 1, "the announcement");
+    wire.prompt(3, &session, "open").await;
+    assert_eq!(
+        wire.until_answer(3).await.1["result"]["stopReason"],
+        "end_turn"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_fails_leaves_an_open_session_open() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    rig.sessions.damage(id_of(&session));
+    wire.request(1, "session/load", setup(&rig, &session)).await;
+    assert_eq!(wire.until_answer(1).await.1["error"]["code"], -32603);
+    let again = wire.receive().await.unwrap();
+    assert_eq!(gists(&[again]), ["available_commands_update"]);
+    wire.prompt(2, &session, "open").await;
+    assert_eq!(
+        wire.until_answer(2).await.1["result"]["stopReason"],
+        "end_turn"
+    );
+}

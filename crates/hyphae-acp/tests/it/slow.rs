@@ -5,7 +5,7 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::rig::Rig;
+use crate::rig::{Rig, gists};
 
 #[tokio::test(start_paused = true)]
 async fn pieces_of_a_message_are_joined_while_the_client_is_slow() {
@@ -75,4 +75,32 @@ async fn an_agent_waits_for_its_client() {
     let (_, answer) = wire.until_answer(1).await;
     assert_eq!(answer["result"]["stopReason"], "cancelled");
     assert_eq!(wire.call(2, "session/list", json!({})).await["id"], 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_agent_said_before_it_ended_is_shown_however_late() {
+    let mut rig = Rig::new();
+    rig.options.outbox_bytes = 1024;
+    let mut wire = rig.connect_with_pipe(4096);
+    wire.initialize().await;
+    let session = wire.new_session().await;
+    wire.prompt(1, &session, "messages 30\ntool a pending")
+        .await;
+    rig.agent.turn_started().await;
+    // The agent ends while most of its words wait for a client that does not read.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(rig.agent.log().last().unwrap(), "end EndTurn");
+    let (updates, answer) = wire.until_answer(1).await;
+    let want: Vec<_> = (0..30).map(|n| format!("agent message {n}")).collect();
+    let got: Vec<_> = gists(&updates)
+        .into_iter()
+        .filter(|gist| gist.starts_with("agent"))
+        .collect();
+    assert_eq!(got, want);
+    let last = gists(&updates[updates.len() - 3..]);
+    assert_eq!(
+        last[..2],
+        ["tool_call a pending", "tool_call_update a failed"]
+    );
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
 }
