@@ -602,3 +602,24 @@ async fn a_load_that_fails_leaves_an_open_session_open() {
         "end_turn"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_spelling_of_an_id_names_no_session() {
+    let rig = Rig::new();
+    let (mut wire, session) = rig.opened().await;
+    for spelled in [
+        session.to_uppercase(),
+        session.replace('-', ""),
+        format!("{{{session}}}"),
+        format!("urn:uuid:{session}"),
+        format!(" {session}"),
+    ] {
+        assert_ne!(spelled, session);
+        let prompt = json!([{"type": "text", "text": "x"}]);
+        let params = json!({"sessionId": spelled, "prompt": prompt});
+        let got = wire.call(1, "session/prompt", params).await;
+        assert_eq!(got, not_found(&json!(1), &spelled));
+        let got = wire.call(2, "session/load", setup(&rig, &spelled)).await;
+        assert_eq!(got, not_found(&json!(2), &spelled));
+    }
+}
