@@ -42,7 +42,9 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     if let Command::Completions { shell } = command {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "hyphae-server", &mut script);
-        output::take_stdout()?.write_all(&script)?;
+        // clap_complete names the parts of a command with a hyphen in two ways; bash needs one.
+        let script = String::from_utf8(script)?.replace("hyphae__subcmd__server", "hyphae__server");
+        output::take_stdout()?.write_all(script.as_bytes())?;
         return Ok(Outcome::Done);
     }
     let config = Config::from_environment()?;

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs, io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
@@ -35,7 +36,10 @@ impl Links {
     /// Writes the links.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
         let folder = file.parent().context("the project links have a folder")?;
-        fs::create_dir_all(folder)
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
             .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');

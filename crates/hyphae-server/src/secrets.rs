@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::Path,
     process::Stdio,
 };
@@ -39,7 +39,7 @@ pub(crate) fn find_key(config: &Config) -> anyhow::Result<FoundKey> {
     };
     let key = ApiKey::parse(text.expose_secret()).map_err(|malformed| {
         anyhow!(
-            "{place} holds no valid key: {malformed}; make one with `hyphae-server keys create`"
+            "{place} holds no valid key: {malformed}; make one with `hyphae-server keys create --name NAME`"
         )
     })?;
     Ok(FoundKey { key, place })
@@ -118,7 +118,10 @@ fn run(command: &str) -> anyhow::Result<SecretString> {
 /// Keeps a key for this user: a new file with mode 0600 that takes the old one's place at once.
 pub(crate) fn keep_key(path: &Path, key: &ApiKey) -> anyhow::Result<()> {
     let folder = path.parent().context("the key file has no folder")?;
-    fs::create_dir_all(folder)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
         .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
     let write = || -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;

@@ -36,13 +36,13 @@ impl Wiring {
         let credential = store.credential_of_key(&found.key).await?;
         let Some(credential) = credential else {
             bail!(
-                "{} is not known to this database; make a key with `hyphae-server keys create`",
+                "{} is not known to this database; make a key with `hyphae-server keys create --name NAME --save`",
                 found.place
             );
         };
         if credential.revoked_at.is_some() {
             bail!(
-                "{} was revoked; make a new one with `hyphae-server keys create`",
+                "{} was revoked; make a new one with `hyphae-server keys create --name NAME --save`",
                 found.place
             );
         }

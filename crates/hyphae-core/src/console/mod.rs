@@ -135,7 +135,7 @@ fn recall_answer(recalled: &Recalled) -> Vec<String> {
     }
     if recalled.mode == Mode::Keywords {
         messages.push(
-            "note: searched by keywords only where the embedding model differs; run `hyphae-server reembed`"
+            "note: searched by keywords only where the embedding model differs; run `hyphae-server reembed --embedder minilm`"
                 .to_owned(),
         );
     }

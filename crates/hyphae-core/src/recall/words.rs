@@ -32,7 +32,14 @@ pub fn say_the_same(a: &str, b: &str) -> bool {
         each_word(text, |word| found.push(term(word)));
         found
     };
-    words(a) == words(b)
+    let signs = |text: &str| -> String {
+        let ends_a_phrase =
+            |c: char| ".,;:!?\u{2026}'\"\u{2018}\u{2019}\u{201c}\u{201d}()".contains(c);
+        text.chars()
+            .filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && !ends_a_phrase(*c))
+            .collect()
+    };
+    words(a) == words(b) && signs(a) == signs(b)
 }
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
@@ -305,6 +312,18 @@ mod tests {
         ));
         assert!(!say_the_same("tabs, not spaces", "spaces, not tabs"));
         assert!(!say_the_same("Postgres 15", "Postgres 16"));
+        assert!(say_the_same(
+            "Slow (again).",
+            "\u{201c}slow\u{201d} again\u{2026}"
+        ));
+        for (a, b) in [
+            ("> 20", "< 20"),
+            ("10%", "10"),
+            ("+5", "-5"),
+            ("$5", "\u{20ac}5"),
+        ] {
+            assert!(!say_the_same(a, b), "{a} {b}");
+        }
     }
 
     #[test]

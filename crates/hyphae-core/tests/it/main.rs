@@ -1,5 +1,9 @@
 //! The memory engine over a real store, with an embedder whose vectors are known.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod console;
 mod recalling;

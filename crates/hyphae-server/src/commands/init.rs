@@ -27,18 +27,25 @@ pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> 
     ))?;
 
     let key_file = config.key_file();
-    if config.api_key.is_none() && fs::symlink_metadata(&key_file).is_ok() {
+    if config.api_key.is_some() || fs::symlink_metadata(&key_file).is_ok() {
         let found = secrets::find_key(config)?;
         let known = store.credential_of_key(&found.key).await?;
         if known.is_some_and(|credential| credential.revoked_at.is_none()) {
-            out.line(format!("key       {} (was there)", key_file.display()))?;
+            let place = if config.api_key.is_some() {
+                found.place
+            } else {
+                key_file.display().to_string()
+            };
+            out.line(format!("key       {place} (was there)"))?;
             store.close().await;
             return Ok(Outcome::Done);
         }
-        anyhow::bail!(
-            "{} holds a key that this database does not know; move the file away, or run `hyphae-server keys create --name NAME --save`",
-            key_file.display()
-        );
+        if config.api_key.is_none() {
+            anyhow::bail!(
+                "{} holds a key that this database does not know; move the file away, or run `hyphae-server keys create --name NAME --save`",
+                key_file.display()
+            );
+        }
     }
     let (credential, key) = new_credential(&store, &args.name).await?;
     let owner = Owner {

@@ -64,6 +64,7 @@ fn what_init_makes_is_closed_to_others_whatever_the_umask() {
     for (path, want) in [
         (world.database().as_path(), 0o600),
         (world.database().parent().unwrap(), 0o700),
+        (world.key_file().parent().unwrap(), 0o700),
         (&world.key_file(), 0o600),
     ] {
         assert_eq!(mode(path), want, "{}", path.display());
@@ -79,6 +80,18 @@ fn a_second_init_changes_nothing_and_shows_no_key() {
     assert_eq!(world.plain(&out), INIT_AGAIN);
     assert_eq!(world.run(["keys", "list"]).well(), keys);
     assert_eq!(tree(&world.home()), before);
+}
+
+#[test]
+fn a_second_init_makes_no_key_for_somebody_who_has_one_in_the_environment() {
+    let world = World::new();
+    let keys = world.run(["keys", "list"]).well();
+    let mut init = world.hyphae();
+    init.arg("init").env("HYPHAE_API_KEY", world.key());
+    fs::remove_file(world.key_file()).unwrap();
+    let out = run(init, "").well();
+    assert!(!out.contains("hyk_"), "{out}");
+    assert_eq!(world.run(["keys", "list"]).well(), keys);
 }
 
 #[test]
@@ -251,4 +264,27 @@ fn completion_scripts_know_every_command() {
         }
     }
     assert_eq!(tree(&world.home()), []);
+}
+
+#[test]
+fn bash_completes_commands_flags_and_values() {
+    let world = World::empty();
+    let check = |words: &[&str], want: &str| {
+        let script = "
+            source <(\"$0\" completions bash)
+            COMP_WORDS=(hyphae-server \"$@\")
+            COMP_CWORD=$#
+            complete=$(complete -p hyphae-server)
+            [[ $complete =~ \\ -F\\ ([^ ]+) ]]
+            \"${BASH_REMATCH[1]}\" hyphae-server \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"
+            echo \"${COMPREPLY[*]}\"";
+        let mut command = world.command("bash");
+        command.args(["--norc", "-c", script, BINARY]).args(words);
+        assert_eq!(run(command, "").well().trim_end(), want, "{words:?}");
+    };
+    check(&["se"], "setup");
+    check(&["keys", "re"], "revoke");
+    check(&["keys", "create", "--s"], "--save");
+    check(&["setup", "z"], "zed");
+    check(&["init", "--embedder", ""], "minilm static");
 }

@@ -364,8 +364,9 @@ fn the_same_memory_has_the_same_id() {
 #[test]
 fn other_punctuation_or_inflection_is_merged_and_the_newest_text_is_shown() {
     for (first, second) in [
-        ("We deploy on Thursdays.", "We deploy on Thursdays"),
+        ("We deploy on Thursdays.", "We deploy on Thursdays!"),
         ("We deploy on Thursdays", "we deploy on thursdays"),
+        ("We ship Postgres for V1", "We ship \"Postgres\" for V1."),
     ] {
         let (world, a, b) = two(&format!("/store {first}"), &format!("/store {second}"));
         assert_eq!(a, b, "{first} {second}");
@@ -387,6 +388,14 @@ fn what_says_something_else_stays_apart() {
             "/store --type Risk ice is cold",
         ),
         ("/store The limit is 10 MB", "/store The limit is 10 GB"),
+        (
+            "/store The alert fires when free space is > 20 percent",
+            "/store The alert fires when free space is < 20 percent",
+        ),
+        (
+            "/store The cache is sized at 10% of memory on every node",
+            "/store The cache is sized at 10 of memory on every node",
+        ),
         ("/store Alice reviews Bob", "/store Alice reviews Carol"),
         ("/store -- ---", "/store -- ***"),
     ] {

@@ -106,7 +106,7 @@ fn an_unknown_and_a_revoked_key_are_told_with_the_remedy() {
         &[("HYPHAE_API_KEY", STRANGER)],
         &[
             "identity: this key is not known to the database; run `hyphae-server keys create --name NAME --save`",
-            "memory: HYPHAE_API_KEY is not known to this database; make a key with `hyphae-server keys create`",
+            "memory: HYPHAE_API_KEY is not known to this database; make a key with `hyphae-server keys create --name NAME --save`",
         ],
     );
     let list = world.run(["keys", "list"]).well();
@@ -117,7 +117,7 @@ fn an_unknown_and_a_revoked_key_are_told_with_the_remedy() {
         &[],
         &[
             "identity: this key was revoked; run `hyphae-server keys create --name NAME --save`",
-            "memory: the key file <root>/home/.config/hyphae/key was revoked; make a new one with `hyphae-server keys create`",
+            "memory: the key file <root>/home/.config/hyphae/key was revoked; make a new one with `hyphae-server keys create --name NAME --save`",
         ],
     );
     world

@@ -11,10 +11,11 @@ use std::{
 
 use hyphae_acp::{ClientError, Shown};
 use pretty_assertions::assert_eq;
+use tokio::io::AsyncBufReadExt as _;
 
 use crate::{
     agent::Agent,
-    world::{World, ended, id_of, run},
+    world::{PATIENCE, World, ended, id_of, run},
 };
 
 /// Memories whose ids were answered: content and id.
@@ -182,6 +183,38 @@ async fn a_store_waits_for_somebody_else_who_writes() {
     all_there(&mut reader, &both).await;
     agent.end().await;
     reader.end().await;
+}
+
+/// The store waits before it gives up, and that is how long this test takes: the moment in
+/// which it has given up shows in the log, and then the holder lets go.
+#[tokio::test]
+async fn a_database_that_stays_locked_is_told_and_works_afterwards() {
+    let world = World::new();
+    let mut agent = Agent::start_logged(&world, world.hyphae(), Stdio::piped()).await;
+    let before = agent.store("dunlins feed on the mud").await;
+    let holder = Holder::start(&world);
+    let mut log = tokio::io::BufReader::new(agent.child.stderr.take().unwrap()).lines();
+    let releasing = async {
+        let line = tokio::time::timeout(PATIENCE, log.next_line()).await;
+        holder.release();
+        line.unwrap().unwrap().unwrap()
+    };
+    let (told, line) = tokio::join!(agent.say("/store knots fly in dense flocks"), releasing);
+    assert!(line.contains("the agent failed"), "{line}");
+    let told = told.unwrap_err().to_string();
+    assert_eq!(
+        told,
+        "the database is locked by another process; try again, or end what holds it"
+    );
+    let found = agent.recall("knots fly in dense flocks").await;
+    assert!(found.iter().all(|found| found.distance != "0.0000"));
+    let after = agent.store("knots fly in dense flocks").await;
+    let both = vec![
+        ("dunlins feed on the mud".to_owned(), before),
+        ("knots fly in dense flocks".to_owned(), after),
+    ];
+    all_there(&mut agent, &both).await;
+    agent.end().await;
 }
 
 /// A file system in memory, of a few megabytes.

@@ -94,7 +94,7 @@ fn a_revoked_key_is_refused_with_the_remedy_and_what_it_stored_stays() {
     assert_eq!(out, format!("revoked {id} (doomed)\n"));
     assert_eq!(
         with_doomed("/help").refused(),
-        "hyphae-server: HYPHAE_API_KEY was revoked; make a new one with `hyphae-server keys create`"
+        "hyphae-server: HYPHAE_API_KEY was revoked; make a new one with `hyphae-server keys create --name NAME --save`"
     );
     assert_eq!(
         states(&world),

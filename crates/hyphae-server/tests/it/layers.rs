@@ -164,7 +164,7 @@ fn the_map_names_what_each_crate_uses_of_others() {
 }
 
 /// All Rust files below a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

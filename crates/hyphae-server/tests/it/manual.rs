@@ -173,6 +173,41 @@ fn the_examples_of_the_help_exist() {
     }
 }
 
+/// The remedies in backquotes that messages of the program name.
+fn remedies() -> BTreeSet<String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = BTreeSet::new();
+    for folder in fs::read_dir(crates).unwrap() {
+        for file in crate::layers::sources(&folder.unwrap().path().join("src")) {
+            let text = fs::read_to_string(file).unwrap();
+            // Only in strings; a comment may speak of a command in short.
+            let lines = text.lines().filter(|line| !line.trim().starts_with("//"));
+            for line in lines {
+                found.extend(
+                    line.split('`')
+                        .skip(1)
+                        .step_by(2)
+                        .filter_map(|piece| piece.strip_prefix("hyphae-server "))
+                        .map(str::to_owned),
+                );
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_remedy_that_a_message_names_can_be_typed() {
+    let world = World::empty();
+    let remedies = remedies();
+    assert!(remedies.len() >= 5, "{remedies:?}");
+    let wrong: Vec<String> = remedies
+        .iter()
+        .flat_map(|line| unknown(&world, &words(line)))
+        .collect();
+    assert_eq!(wrong, [""; 0]);
+}
+
 #[test]
 fn readme_and_help_name_the_same_variables_and_exit_codes() {
     let help = World::empty().run(["--help"]).well();

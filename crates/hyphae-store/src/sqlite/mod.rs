@@ -37,10 +37,10 @@ pub struct SqliteOptions {
 }
 
 impl Default for SqliteOptions {
-    /// Ten seconds, four readers.
+    /// Five seconds, four readers.
     fn default() -> Self {
         Self {
-            busy_timeout: Duration::from_secs(10),
+            busy_timeout: Duration::from_secs(5),
             readers: 4,
         }
     }
