@@ -344,7 +344,7 @@ impl Memories {
     /// Returns the scope's index with everything that was committed before the call.
     async fn fresh_index(&self, scope: &Scope) -> Result<Arc<Mutex<ProjectIndex>>, MemoryError> {
         /// Rows a read brings at the most, so that memory stays flat while an index is filled.
-        const BATCH: usize = 4096;
+        const BATCH: usize = 512;
         let ours = self.model();
         self.model_settled
             .get_or_try_init(|| async {

@@ -1,7 +1,7 @@
 //! The port's implementation.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use hyphae_core::ports::{Calibration, EmbedError, Embedder, EmbeddingModel};
@@ -21,7 +21,7 @@ pub struct BuiltIn {
     model: EmbeddingModel,
     path: CpuPath,
     /// One for each core: more at once would only need more memory.
-    permits: Arc<Semaphore>,
+    permits: OnceLock<Arc<Semaphore>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +90,11 @@ impl BuiltIn {
     }
 
     fn new(kind: Kind, model: EmbeddingModel) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let permits = Arc::new(Semaphore::new(cores));
         Self {
             kind,
             model,
             path: CpuPath::fastest(),
-            permits,
+            permits: OnceLock::new(),
         }
     }
 
@@ -154,7 +152,11 @@ impl Embedder for BuiltIn {
         if kind.is_instant(&texts) {
             return self.embed_blocking(&texts);
         }
-        let permits = Arc::clone(&self.permits);
+        // Counting the cores reads a dozen files, which a process that embeds nothing need not do.
+        let permits = Arc::clone(self.permits.get_or_init(|| {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            Arc::new(Semaphore::new(cores))
+        }));
         let permit = permits
             .acquire_owned()
             .await

@@ -57,7 +57,9 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
+    // Few threads that block (stdin, stdout, the model): each costs memory of its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(4)
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {

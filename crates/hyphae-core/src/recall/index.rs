@@ -30,7 +30,8 @@ pub struct ProjectIndex {
     numbers: Vec<i8>,
     place: HashMap<CellId, u32>,
     postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<TermHasher>>,
-    by_text: HashMap<Fingerprint, Vec<u32>>,
+    /// The first eight bytes of each text's hash: enough to find the identical one.
+    texts: Vec<u64>,
     live: Live,
     without_vector: usize,
 }
@@ -139,7 +140,7 @@ impl ProjectIndex {
             numbers: Vec::new(),
             place: HashMap::new(),
             postings: HashMap::default(),
-            by_text: HashMap::new(),
+            texts: Vec::new(),
             live: Live::default(),
             without_vector: 0,
         }
@@ -179,7 +180,7 @@ impl ProjectIndex {
             .values()
             .map(|list| list.capacity() * 8 + 48)
             .sum();
-        self.rows.capacity() * (size_of::<Row>() + size_of::<Mark>() + 4 + 40 + 80)
+        self.rows.capacity() * (size_of::<Row>() + size_of::<Mark>() + 4 + 8 + 40)
             + self.numbers.capacity()
             + postings
     }
@@ -213,6 +214,7 @@ impl ProjectIndex {
             .vector
             .as_ref()
             .filter(|v| v.numbers.len() == self.dimension);
+        self.make_room();
         match vector {
             Some(vector) => {
                 self.scales.push(vector.scale);
@@ -240,7 +242,7 @@ impl ProjectIndex {
         self.live.own_words += u64::from(row.own_words);
         self.live.context_words += u64::from(row.context_words);
         self.without_vector += usize::from(vector.is_none());
-        self.by_text.entry(entry.fingerprint).or_default().push(at);
+        self.texts.push(short(entry.fingerprint));
         self.place.insert(id, at);
         self.rows.push(row);
         self.marks.push(Mark {
@@ -252,19 +254,24 @@ impl ProjectIndex {
         });
     }
 
+    /// Grows the largest table by an eighth instead of twofold: an index is filled once and then
+    /// grows by single cells.
+    fn make_room(&mut self) {
+        if self.numbers.len() + self.dimension > self.numbers.capacity() {
+            let eighth = self.rows.len() / 8;
+            self.numbers.reserve_exact(self.dimension * eighth.max(64));
+        }
+    }
+
     /// Returns the nearest cells, nearest first; cells of one distance by salience, then the
     /// older one first. Cells that have nothing to do with the query are left out.
     pub fn search(&self, query: &Query<'_>, scoring: &Scoring) -> Vec<Hit> {
         let shares = self.keyword_shares(query.terms, scoring);
-        let identical = self
-            .by_text
-            .get(&query.fingerprint)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let identical = short(query.fingerprint);
         let mut best = Best::new(query.k);
         let mut judge = |row: usize, cosine: Option<f32>| {
             let share = shares.get(row).copied().unwrap_or_default();
-            let distance = if identical.iter().any(|&same| same as usize == row) {
+            let distance = if self.texts[row] == identical {
                 Distance::IDENTICAL
             } else if scoring.is_related(cosine, share) {
                 scoring.distance(cosine, share)
@@ -391,6 +398,11 @@ pub struct Summary {
     pub visibility: Visibility,
     /// Whether it lies in the scope's own project.
     pub own_project: bool,
+}
+
+fn short(fingerprint: Fingerprint) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = fingerprint.0;
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// Salience decays as `s0 · 0.99^days` (HyphaeDB paper, eq. 6), so of two cells the order of

@@ -87,22 +87,45 @@ impl Probe {
         scales: &[f32],
         numbers: &[i8],
         wanted: impl Fn(usize) -> bool,
-        mut found: impl FnMut(usize, f32),
+        found: impl FnMut(usize, f32),
     ) {
         let width = self.numbers.len();
         if width == 0 {
             return;
         }
-        Arch::new().dispatch(|| {
-            for (row, (scale, kept)) in scales.iter().zip(numbers.chunks_exact(width)).enumerate() {
-                if wanted(row) {
-                    found(
-                        row,
-                        product(&self.numbers, kept) as f32 * (self.scale * scale),
-                    );
-                }
-            }
+        Arch::new().dispatch(Scan {
+            probe: self,
+            scales,
+            numbers,
+            wanted,
+            found,
         });
+    }
+}
+
+/// The work of a scan as a value, because a closure is not sure to be inlined into the code
+/// for the CPU at hand, and is compiled for any CPU if it is not.
+struct Scan<'a, W, F> {
+    probe: &'a Probe,
+    scales: &'a [f32],
+    numbers: &'a [i8],
+    wanted: W,
+    found: F,
+}
+
+impl<W: Fn(usize) -> bool, F: FnMut(usize, f32)> pulp::NullaryFnOnce for Scan<'_, W, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        let width = self.probe.numbers.len();
+        let rows = self.scales.iter().zip(self.numbers.chunks_exact(width));
+        for (row, (scale, kept)) in rows.enumerate() {
+            if (self.wanted)(row) {
+                let cosine = product(&self.probe.numbers, kept) as f32 * (self.probe.scale * scale);
+                (self.found)(row, cosine);
+            }
+        }
     }
 }
 
