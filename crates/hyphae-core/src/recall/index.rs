@@ -65,11 +65,28 @@ struct Row {
     context_words: u32,
 }
 
+/// A row, how often it has a word itself and how often its surroundings have it, in four bytes:
+/// most of an index is postings. Counts stop at 15, where BM25 hardly tells them apart any more.
 #[derive(Debug, Clone, Copy)]
-struct Posting {
-    row: u32,
-    own: u8,
-    context: u8,
+struct Posting(u32);
+
+impl Posting {
+    /// More rows than an exact scan should ever be asked to look at.
+    const MAX_ROWS: u32 = 1 << 24;
+
+    fn new(row: u32, own: u8, context: u8) -> Self {
+        Self(row << 8 | u32::from(own.min(15)) << 4 | u32::from(context.min(15)))
+    }
+
+    #[inline(always)]
+    fn row(self) -> usize {
+        (self.0 >> 8) as usize
+    }
+
+    #[inline(always)]
+    fn counts(self) -> (u8, u8) {
+        ((self.0 >> 4 & 15) as u8, (self.0 & 15) as u8)
+    }
 }
 
 /// What is asked of an index.
@@ -178,7 +195,7 @@ impl ProjectIndex {
         let postings: usize = self
             .postings
             .values()
-            .map(|list| list.capacity() * 8 + 48)
+            .map(|list| list.capacity() * 4 + 48)
             .sum();
         self.rows.capacity() * (size_of::<Row>() + size_of::<Mark>() + 4 + 8 + 40)
             + self.numbers.capacity()
@@ -226,9 +243,11 @@ impl ProjectIndex {
             }
         }
         for (term, own, context) in entry.terms.beside(&entry.context) {
-            let row = at;
-            let posting = Posting { row, own, context };
-            self.postings.entry(term).or_default().push(posting);
+            // A row beyond what a posting can name is found by its vector alone.
+            if at < Posting::MAX_ROWS {
+                let posting = Posting::new(at, own, context);
+                self.postings.entry(term).or_default().push(posting);
+            }
         }
         let row = Row {
             id,
@@ -366,16 +385,13 @@ impl ProjectIndex {
                 .unwrap_or_default();
             let alive = list
                 .iter()
-                .filter(|posting| self.marks[posting.row as usize].alive);
+                .filter(|posting| self.marks[posting.row()].alive);
             let rarity = words.rarity(alive.clone().count()) * f32::from(times);
             reachable += rarity;
             for posting in alive {
-                let row = &self.rows[posting.row as usize];
-                shares[posting.row as usize] += words.score(
-                    rarity,
-                    (posting.own, posting.context),
-                    (row.own_words, row.context_words),
-                );
+                let row = &self.rows[posting.row()];
+                shares[posting.row()] +=
+                    words.score(rarity, posting.counts(), (row.own_words, row.context_words));
             }
         }
         if reachable > 0.0 {

@@ -239,8 +239,12 @@ fn recall(name: &str, model: &BuiltIn, program: &Recipe, echo: &Recipe) -> anyho
     let session = agent.session()?;
     let before = agent.memory()?;
     let started = Instant::now();
-    agent.prompt(&session, &question(&corpus, RECALLS))?;
+    agent.prompt(&session, "/recall which database did we pick")?;
     let first = started.elapsed().as_secs_f64() * 1e3;
+    for question in questions() {
+        agent.prompt(&session, &format!("/recall {question}"))?;
+    }
+    let english = agent.memory()?;
     let (mut other, _) = Agent::start(echo)?;
     let other_session = other.session()?;
     other.prompt(&other_session, "warm")?;
@@ -271,18 +275,25 @@ fn recall(name: &str, model: &BuiltIn, program: &Recipe, echo: &Recipe) -> anyho
         );
     };
     show("before the first recall           ", before);
-    show("after all recalls                 ", after);
+    show("after 70 questions in English     ", english);
+    show("after words from all over         ", after);
     agent.end()?;
     other.end()
 }
 
-/// A question in English about two words of a memory.
-fn question(corpus: &Corpus, n: u64) -> String {
-    let questions: Vec<&str> = include_str!("../../../hyphae-embed/calibration/pairs.tsv")
+/// Questions as people ask them.
+fn questions() -> Vec<&'static str> {
+    include_str!("../../../hyphae-embed/calibration/pairs.tsv")
         .lines()
         .filter_map(|line| line.split_once('\t'))
         .map(|(_, question)| question)
-        .collect();
+        .collect()
+}
+
+/// A question in English about two drawn words of a memory; together they touch most of the
+/// model's vocabulary.
+fn question(corpus: &Corpus, n: u64) -> String {
+    let questions = questions();
     let memory = corpus.memory(n * 31 % CELLS);
     let words: Vec<&str> = memory.text.split(' ').take(2).collect();
     format!(
