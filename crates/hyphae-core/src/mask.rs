@@ -250,9 +250,7 @@ static PEM: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static URL_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?P<head>(?-u:\b)[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@?#]*:)(?P<value>[^\s/@]+)@",
-    )
+    compile(r"(?P<head>(?-u:\b)[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@?#]*:)(?P<value>[^\s/@]+)@")
 });
 
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
