@@ -4,7 +4,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::ids::{CredentialId, TenantId};
+use crate::{
+    ids::{CredentialId, TenantId},
+    scope::Owner,
+};
 
 /// What every key begins with.
 pub const KEY_PREFIX: &str = "hyk_";
@@ -91,6 +94,16 @@ pub struct Credential {
     pub created_at: Timestamp,
     /// When it was revoked; a revoked key opens nothing.
     pub revoked_at: Option<Timestamp>,
+}
+
+impl Credential {
+    /// Returns who the holder is to a store.
+    pub const fn owner(&self) -> Owner {
+        Owner {
+            tenant: self.tenant,
+            credential: self.id,
+        }
+    }
 }
 
 #[cfg(test)]

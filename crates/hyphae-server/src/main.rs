@@ -7,6 +7,7 @@ mod args;
 mod clock;
 mod commands;
 mod config;
+mod files;
 mod logging;
 mod output;
 mod projects;

@@ -2,14 +2,17 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
-    os::unix::fs::DirBuilderExt,
+    fs::{self, Permissions},
+    io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail};
 use hyphae_core::scope::Project;
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Links from directories to names, kept for this user. Never read from inside a repository:
 /// a hostile checkout must not name another project.
@@ -36,20 +39,11 @@ impl Links {
     /// Writes the links.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
         let folder = file.parent().context("the project links have a folder")?;
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        files::make_private_folder(folder)?;
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
-        let write = || -> io::Result<()> {
-            let mut new = tempfile::NamedTempFile::new_in(folder)?;
-            io::Write::write_all(&mut new, text.as_bytes())?;
-            new.persist(file)?;
-            Ok(())
-        };
-        write().with_context(|| format!("the project links {} cannot be written", file.display()))
+        files::replace(file, &text, Permissions::from_mode(0o600))
+            .with_context(|| format!("the project links {} cannot be written", file.display()))
     }
 
     /// Files a canonical directory under a name; returns the former name.

@@ -1,8 +1,9 @@
 //! The secrets seam: where a key really is. Resolved once, at start; no message repeats a key.
 
 use std::{
-    fs, io,
-    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+    fs::{self, Permissions},
+    io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     process::Stdio,
 };
@@ -11,7 +12,10 @@ use anyhow::{Context, anyhow, bail};
 use hyphae_core::credential::ApiKey;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::config::{self, Config};
+use crate::{
+    config::{self, Config},
+    files,
+};
 
 /// A key and where it was found, for people.
 #[derive(Debug)]
@@ -118,21 +122,13 @@ fn run(command: &str) -> anyhow::Result<SecretString> {
 /// Keeps a key for this user: a new file with mode 0600 that takes the old one's place at once.
 pub(crate) fn keep_key(path: &Path, key: &ApiKey) -> anyhow::Result<()> {
     let folder = path.parent().context("the key file has no folder")?;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
-    let write = || -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.as_file()
-            .set_permissions(fs::Permissions::from_mode(0o600))?;
-        io::Write::write_all(&mut file, format!("{}\n", key.reveal()).as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("the key file {} cannot be written", path.display()))
+    files::make_private_folder(folder)?;
+    files::replace(
+        path,
+        &format!("{}\n", key.reveal()),
+        Permissions::from_mode(0o600),
+    )
+    .with_context(|| format!("the key file {} cannot be written", path.display()))
 }
 
 #[cfg(test)]

@@ -55,10 +55,7 @@ impl Wiring {
         credential: Credential,
         embedder: Option<args::Embedder>,
     ) -> anyhow::Result<Self> {
-        let owner = Owner {
-            tenant: credential.tenant,
-            credential: credential.id,
-        };
+        let owner = credential.owner();
         let embedder = match embedder {
             Some(wanted) => embedder_of(wanted),
             None => present_embedder(&store, owner).await?,
@@ -79,10 +76,7 @@ impl Wiring {
 
     /// Returns whose process this is.
     pub(crate) fn owner(&self) -> Owner {
-        Owner {
-            tenant: self.credential.tenant,
-            credential: self.credential.id,
-        }
+        self.credential.owner()
     }
 
     /// Returns a host that serves the memory console.

@@ -63,7 +63,7 @@ async fn main() {
 }
 
 fn project(name: &str) -> Project {
-    Project::named(&format!("/home/somebody/work/{name}")).unwrap()
+    Project::named(&format!("/srv/{name}")).unwrap()
 }
 
 /// Makes the store and a thousand cells of ordinary size, whose rows are copied later.

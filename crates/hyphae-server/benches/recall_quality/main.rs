@@ -125,10 +125,7 @@ impl Engine {
         store
             .add_credential(&credential, &ApiKey::from_random([7; 32]))
             .await?;
-        let owner = Owner {
-            tenant: credential.tenant,
-            credential: credential.id,
-        };
+        let owner = credential.owner();
         let embedder = Arc::clone(embedder);
         Ok(Self {
             store,

@@ -51,17 +51,17 @@ const QUESTIONS_A_ROUND: usize = 40;
 
 const PARTS: [Part<'static>; 3] = [
     Part {
-        project: "/work/small",
+        project: "/srv/small",
         size: 1_400,
         first: 0,
     },
     Part {
-        project: "/work/medium",
+        project: "/srv/medium",
         size: 10_000,
         first: 1_000_000,
     },
     Part {
-        project: "/work/large",
+        project: "/srv/large",
         size: 100_000,
         first: 2_000_000,
     },
@@ -102,7 +102,7 @@ async fn main() -> anyhow::Result<()> {
 /// A whole recall in a project without memories: all but the scan and the reading of cells.
 async fn nothing_to_recall(filled: &Filled, embedder: &Arc<Known>) -> anyhow::Result<()> {
     let memories = memories(filled.open().await?, embedder);
-    let scope = filled.scope("/work/empty")?;
+    let scope = filled.scope("/srv/empty")?;
     let mut times = Times::default();
     for question in embedder.of(PARTS[0]).iter().cycle().take(500) {
         let recalled = times

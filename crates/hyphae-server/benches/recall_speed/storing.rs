@@ -53,7 +53,7 @@ pub(crate) async fn storing() -> anyhow::Result<()> {
             SqliteStore::create(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
         let owner = crate::filling::owner(&store).await?;
         let memories = Memories::new(Arc::new(store), model, Arc::new(WallClock));
-        let scope = owner.in_project(Project::named("/work/new")?);
+        let scope = owner.in_project(Project::named("/srv/new")?);
         let (mut times, mut syncs) = (Times::default(), Times::default());
         let mut file = std::fs::File::create(folder.path().join("appended"))?;
         let mut created = 0;

@@ -48,7 +48,7 @@ use filling::{Filled, Part};
 const STARTS: usize = 60;
 const RECALLS: u64 = 300;
 const CELLS: u64 = 10_000;
-const PROJECT: &str = "/work/wire";
+const PROJECT: &str = "/srv/wire";
 
 fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()

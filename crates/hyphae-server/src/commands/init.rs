@@ -7,7 +7,6 @@ use hyphae_core::{
     credential::{ApiKey, Credential},
     ids::CredentialId,
     ports::{ChosenModel, Clock, CredentialStore, MemoryStore},
-    scope::Owner,
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
 
@@ -48,10 +47,7 @@ pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> 
         }
     }
     let (credential, key) = new_credential(&store, &args.name).await?;
-    let owner = Owner {
-        tenant: credential.tenant,
-        credential: credential.id,
-    };
+    let owner = credential.owner();
     if store.chosen_model(owner).await?.is_none() {
         let embedder = wiring::embedder_of(args.embedder);
         let model = embedder.model();

@@ -17,6 +17,7 @@ use similar::TextDiff;
 use crate::{
     args::Editor,
     config::Config,
+    files,
     output::{Colour, Printer},
 };
 
@@ -149,17 +150,10 @@ fn apply(file: &Path, before: &str, after: &str) -> anyhow::Result<Written> {
     } else {
         Some(keep_backup(&file, before)?)
     };
-    let write = || -> io::Result<()> {
-        let mut new = tempfile::NamedTempFile::new_in(folder)?;
-        io::Write::write_all(&mut new, after.as_bytes())?;
-        let mode = fs::metadata(&file).map(|m| m.permissions());
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        new.as_file().set_permissions(mode.unwrap_or(open))?;
-        new.as_file().sync_all()?;
-        new.persist(&file)?;
-        Ok(())
-    };
-    write().with_context(|| format!("{} cannot be written", file.display()))?;
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    let permissions = fs::metadata(&file).map_or(open, |present| present.permissions());
+    files::replace(&file, after, permissions)
+        .with_context(|| format!("{} cannot be written", file.display()))?;
     Ok(Written::Changed { backup })
 }
 

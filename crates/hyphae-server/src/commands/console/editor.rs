@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -18,6 +18,8 @@ use rustyline::{
     history::FileHistory,
     validate::Validator,
 };
+
+use crate::files;
 
 /// What a person did at the prompt.
 #[derive(Debug)]
@@ -35,11 +37,7 @@ pub(super) struct LineEditor {
 impl LineEditor {
     /// Opens an editor whose history lies in `folder`, readable by its owner only.
     pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        files::make_private_folder(folder)?;
         let history = folder.join("console-history");
         fs::OpenOptions::new()
             .create(true)
