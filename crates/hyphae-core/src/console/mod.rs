@@ -16,6 +16,7 @@ use crate::{
         Agent, AgentError, AgentProfile, CommandInfo, PromptBlock, PromptKinds, PromptRefusal,
         StopReason, TurnEvents, TurnRequest,
     },
+    audit::Via,
     ids::MessageId,
     mask,
     memories::{
@@ -84,7 +85,11 @@ impl Console {
                     ..NewMemory::new(content)
                 };
                 memory.origin.session = Some(request.session);
-                let stored = self.memories.store(&request.scope, memory).await;
+                let via = Via {
+                    session: Some(request.session),
+                    client: None,
+                };
+                let stored = self.memories.store(&request.scope, memory, &via).await;
                 return stored.map_or_else(told, |stored| Ok(vec![stored_answer(&stored)]));
             }
             Command::Recall { k, query } => (query, k, BASE_LAYER),
@@ -92,12 +97,15 @@ impl Console {
         };
         let filter = Filter {
             layer: Some(layer),
-            ..Filter::default()
+            ..Filter::at(self.memories.now())
         };
-        let recalled = self
-            .memories
-            .recall(&request.scope, &RecallRequest { query, k, filter })
-            .await;
+        let recall = RecallRequest {
+            query: Some(query),
+            k,
+            filter,
+            max_distance: None,
+        };
+        let recalled = self.memories.recall(&request.scope, &recall).await;
         recalled.map_or_else(told, |recalled| Ok(recall_answer(&recalled)))
     }
 }
@@ -108,7 +116,7 @@ fn told(error: MemoryError) -> Result<Vec<String>, AgentError> {
         MemoryError::Content(_) | MemoryError::EmptyQuery | MemoryError::LongQuery { .. } => {
             Ok(vec![format!("{ERROR_PREFIX}{error}")])
         }
-        MemoryError::Store(_) | MemoryError::Embed(_) => Err(AgentError::Failed {
+        _ => Err(AgentError::Failed {
             message: error.to_string(),
             source: Some(Box::new(error)),
         }),
@@ -144,10 +152,11 @@ fn recall_answer(recalled: &Recalled) -> Vec<String> {
 
 fn match_answer(found: &Match) -> String {
     let cell = &found.cell;
+    let distance = found.distance.map_or_else(String::new, |d| d.to_string());
     format!(
         "{} distance={} type={}\n{}",
         cell.id,
-        found.distance,
+        distance,
         cell.cell_type,
         cell.content.as_str()
     )
