@@ -25,7 +25,9 @@ pub use answer::{
 };
 pub use error::MemoryError;
 use forgetting::Previews;
-pub use request::{Forgetting, HitCount, NewMemory, NewRelation, Patch, RecallRequest, Target};
+pub use request::{
+    ForgetRequest, Forgetting, HitCount, NewMemory, NewRelation, Patch, RecallRequest, Target,
+};
 
 use crate::{
     audit::{Action, Via},

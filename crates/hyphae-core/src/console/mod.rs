@@ -112,15 +112,13 @@ impl Console {
 
 /// Tells people of what they can mend in the conversation; the rest is a failed turn.
 fn told(error: MemoryError) -> Result<Vec<String>, AgentError> {
-    match error {
-        MemoryError::Content(_) | MemoryError::EmptyQuery | MemoryError::LongQuery { .. } => {
-            Ok(vec![format!("{ERROR_PREFIX}{error}")])
-        }
-        _ => Err(AgentError::Failed {
+    if error.is_ours() {
+        return Err(AgentError::Failed {
             message: error.to_string(),
             source: Some(Box::new(error)),
-        }),
+        });
     }
+    Ok(vec![format!("{ERROR_PREFIX}{error}")])
 }
 
 fn stored_answer(stored: &crate::memories::Stored) -> String {

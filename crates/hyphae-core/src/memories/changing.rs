@@ -51,7 +51,9 @@ impl Memories {
             });
         }
         let mut next = patched(&cell, content, patch, &add_tags)?;
-        let conflict = self.conflicts_of(scope, &[cell.clone()]).await?;
+        let conflict = self
+            .conflicts_of(scope, std::slice::from_ref(&cell))
+            .await?;
         let conflict = conflict.get(&id).copied();
         if next == cell {
             return Ok(Updated {
@@ -87,25 +89,26 @@ impl Memories {
         let mut write = self.write(Action::Update, via, vec![step]);
         write.reason = reason;
         write.redactions = redactions;
-        match self.store.commit(scope, &write).await? {
-            Committed::Done(_) => Ok(Updated {
+        let done = self.store.commit(scope, &write).await?;
+        if done.is_done() {
+            return Ok(Updated {
                 id,
                 revision,
                 diff: Some(diff),
                 conflict,
                 redactions: redactions as usize,
-            }),
-            Committed::Same(id) | Committed::TopicTaken(id) => Err(MemoryError::Duplicate { id }),
-            _ => {
-                // Another process was faster.
-                let current = self.active_cell(scope, id).await?.revision;
-                Err(MemoryError::RevisionConflict {
-                    id,
-                    expected,
-                    current,
-                })
-            }
+            });
         }
+        if let Committed::Same(id) | Committed::TopicTaken(id) = done {
+            return Err(MemoryError::Duplicate { id });
+        }
+        // Another process was faster.
+        let current = self.active_cell(scope, id).await?.revision;
+        Err(MemoryError::RevisionConflict {
+            id,
+            expected,
+            current,
+        })
     }
 
     /// Returns a cell that takes part in recall.

@@ -1,7 +1,8 @@
 //! Why the memory could not do what it was asked.
 
 use crate::{
-    cell::{BadContent, BadValue, Content},
+    cell::{BadContent, BadValue, Content, Status},
+    ids::{CellId, ConflictId},
     ports::{EmbedError, StoreError},
 };
 
@@ -51,7 +52,7 @@ pub enum MemoryError {
     )]
     RevisionConflict {
         /// The memory.
-        id: crate::ids::CellId,
+        id: CellId,
         /// The revision that was expected.
         expected: u32,
         /// The revision that it is at.
@@ -61,15 +62,15 @@ pub enum MemoryError {
     #[error("the memory {id} is {status}; restore it first (forget with mode restore)")]
     Inactive {
         /// The memory.
-        id: crate::ids::CellId,
+        id: CellId,
         /// Its status.
-        status: crate::cell::Status,
+        status: Status,
     },
     /// Another memory says the same already.
     #[error("the memory {id} says the same already; use that one")]
     Duplicate {
         /// That memory.
-        id: crate::ids::CellId,
+        id: CellId,
     },
     /// A memory cannot be linked to itself.
     #[error("a memory cannot be linked to itself; name two different ones")]
@@ -84,7 +85,7 @@ pub enum MemoryError {
     #[error("the conflict {id} is decided already; nothing was changed")]
     ConflictClosed {
         /// The conflict.
-        id: crate::ids::ConflictId,
+        id: ConflictId,
     },
     /// A text beside the memory is too long.
     #[error("{what} has at most {max} characters, this one has {chars}; shorten it")]
@@ -116,4 +117,11 @@ pub enum MemoryError {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+}
+
+impl MemoryError {
+    /// Tells whether the fault is not in what was asked, so that asking otherwise cannot help.
+    pub const fn is_ours(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Embed(_))
+    }
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{
-    ATTEMPTS, ForgetOutcome, Forgettable, Forgetting, Forgotten, ForgottenItem, Memories,
-    MemoryError, Target, beside,
+    ATTEMPTS, ForgetOutcome, ForgetRequest, Forgettable, Forgetting, Forgotten, ForgottenItem,
+    Memories, MemoryError, Target, beside,
 };
 use crate::{
     audit::{Action, Via},
@@ -78,23 +78,19 @@ impl Memories {
     ///
     /// # Errors
     /// [`MemoryError::NotPreviewed`] for an erasure without such a token; nothing is changed.
-    #[tracing::instrument(skip_all, fields(mode = mode.name(), apply))]
+    #[tracing::instrument(skip_all, fields(mode = request.mode.name(), request.apply))]
     pub async fn forget(
         &self,
         scope: &Scope,
-        targets: &[Target],
-        mode: Forgetting,
-        apply: bool,
-        token: Option<&str>,
-        reason: Option<&str>,
+        request: &ForgetRequest,
         via: &Via,
     ) -> Result<Forgotten, MemoryError> {
-        let (reason, redactions) = beside("the reason", reason)?;
+        let (reason, redactions) = beside("the reason", request.reason.as_deref())?;
         let _storing = self.storing.lock().await;
         let mut confirmed = false;
         for _ in 0..ATTEMPTS {
-            let asked = self.asked(scope, targets, mode).await?;
-            if !apply {
+            let asked = self.asked(scope, &request.targets, request.mode).await?;
+            if !request.apply {
                 let token = self.preview(scope, &asked);
                 return Ok(Forgotten {
                     applied: false,
@@ -102,10 +98,11 @@ impl Memories {
                     token,
                 });
             }
-            if mode == Forgetting::Erase && !confirmed {
+            if request.mode == Forgetting::Erase && !confirmed {
                 let now = self.clock.now();
-                confirmed = token
-                    .is_some_and(|token| self.previews.take(token, scope, &asked.shown(), now));
+                let shown = asked.shown();
+                confirmed = (request.token.as_deref())
+                    .is_some_and(|token| self.previews.take(token, scope, &shown, now));
                 if !confirmed {
                     return Err(MemoryError::NotPreviewed);
                 }
@@ -114,7 +111,7 @@ impl Memories {
             if steps.is_empty() {
                 return Ok(asked.applied());
             }
-            let action = match mode {
+            let action = match request.mode {
                 Forgetting::Retract => Action::Retract,
                 Forgetting::Erase => Action::Erase,
                 Forgetting::Restore => Action::Restore,
@@ -122,14 +119,16 @@ impl Memories {
             let mut write = self.write(action, via, steps);
             write.reason.clone_from(&reason);
             write.redactions = redactions;
-            match self.store.commit(scope, &write).await? {
-                Committed::Done(_) => return Ok(asked.applied()),
-                Committed::Same(id) | Committed::TopicTaken(id) => {
-                    return Err(MemoryError::Duplicate { id });
-                }
+            let done = self.store.commit(scope, &write).await?;
+            if done.is_done() {
+                return Ok(asked.applied());
+            }
+            if let Committed::Same(id) | Committed::TopicTaken(id) = done {
+                return Err(MemoryError::Duplicate { id });
+            }
+            if request.mode == Forgetting::Erase {
                 // What was confirmed is no longer what there is.
-                _ if mode == Forgetting::Erase => return Err(MemoryError::NotPreviewed),
-                _ => {}
+                return Err(MemoryError::NotPreviewed);
             }
         }
         Err(MemoryError::Contended)

@@ -11,7 +11,7 @@ use crate::{
     cell::{Cell, CellType, Layer, Share, Status},
     conflict::{Conflict, ConflictKind, Verdict},
     ids::{CellId, ConflictId, CredentialId, EdgeId},
-    ports::{Committed, Confirmation, Step},
+    ports::{Confirmation, Step},
     relation::{Relation, RelationKind},
     scope::Scope,
 };
@@ -64,7 +64,7 @@ impl Memories {
                 let mut write = self.write(Action::Link, via, steps);
                 write.reason.clone_from(&reason);
                 write.redactions = redactions;
-                if !matches!(self.store.commit(scope, &write).await?, Committed::Done(_)) {
+                if !self.store.commit(scope, &write).await?.is_done() {
                     continue;
                 }
             }
@@ -184,7 +184,7 @@ impl Memories {
                 let mut write = self.write(Action::Confirm, via, steps);
                 write.reason.clone_from(&evidence);
                 write.redactions = redactions;
-                if !matches!(self.store.commit(scope, &write).await?, Committed::Done(_)) {
+                if !self.store.commit(scope, &write).await?.is_done() {
                     continue;
                 }
             }
@@ -311,7 +311,7 @@ impl Memories {
             let mut write = self.write(Action::Resolve, via, steps);
             write.reason = Some(reason.clone());
             write.redactions = redactions;
-            if matches!(self.store.commit(scope, &write).await?, Committed::Done(_)) {
+            if self.store.commit(scope, &write).await?.is_done() {
                 return Ok(resolved);
             }
         }

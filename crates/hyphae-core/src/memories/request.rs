@@ -169,3 +169,18 @@ pub enum Target {
     /// A link between memories.
     Relation(EdgeId),
 }
+
+/// What is to be forgotten, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgetRequest {
+    /// What.
+    pub targets: Vec<Target>,
+    /// How.
+    pub mode: Forgetting,
+    /// Whether it is done; else only shown.
+    pub apply: bool,
+    /// The token of the preview, which an erasure needs.
+    pub token: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}

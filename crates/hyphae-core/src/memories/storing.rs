@@ -154,13 +154,11 @@ impl Memories {
         let mut steps = vec![Step::Revise(Box::new(revision))];
         steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
         let write = self.write(Action::Store, via, steps);
-        match self.store.commit(scope, &write).await? {
-            Committed::Done(_) => {
-                let stored = self.held(scope, ready, id, Outcome::Revised).await?;
-                Ok(Some(stored))
-            }
-            _ => Ok(None),
+        if !self.store.commit(scope, &write).await?.is_done() {
+            return Ok(None);
         }
+        let stored = self.held(scope, ready, id, Outcome::Revised).await?;
+        Ok(Some(stored))
     }
 
     /// Notes the key of a memory that is there already, so that it will be known by it.
@@ -173,10 +171,12 @@ impl Memories {
     ) -> Result<Option<Stored>, MemoryError> {
         if let Some(key) = ready.key {
             let write = self.write(Action::Store, via, vec![Step::Key { key, cell: id }]);
-            match self.store.commit(scope, &write).await? {
-                Committed::Changed(_) => return Ok(None),
-                Committed::KeyUsed(id) => return self.already(scope, ready, id, true).await,
-                _ => {}
+            let done = self.store.commit(scope, &write).await?;
+            if let Committed::KeyUsed(id) = done {
+                return self.already(scope, ready, id, true).await;
+            }
+            if !done.is_done() {
+                return Ok(None);
             }
         }
         self.already(scope, ready, id, false).await

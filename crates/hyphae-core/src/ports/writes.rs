@@ -158,6 +158,13 @@ pub enum Committed {
     KeyUsed(CellId),
 }
 
+impl Committed {
+    /// Tells whether it was written.
+    pub const fn is_done(self) -> bool {
+        matches!(self, Self::Done(_))
+    }
+}
+
 /// A cell to keep, with all that is derived from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCell {
