@@ -7,6 +7,7 @@ mod error;
 mod memories;
 mod reads;
 mod sessions;
+mod transfer;
 mod writes;
 
 pub use clock::Clock;
@@ -19,4 +20,5 @@ pub use reads::{
     Wanted,
 };
 pub use sessions::{SessionError, SessionStore};
+pub use transfer::{Item, ItemKey, KeptCell, Put, TransferStore};
 pub use writes::{Committed, Derived, Link, NewCell, NewLink, Revision, Step, Write};
