@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 
 use hyphae_core::{
-    cell::Visibility,
+    cell::{CellType, Visibility},
     ids::{CellId, SessionId},
-    ports::{Inserted, NewCell, Sequence},
+    ports::{Committed, NewCell, Sequence},
     scope::{Owner, Scope},
 };
 
 use super::{
     Subject,
-    fixture::{World, link, project, vector},
+    fixture::{World, link, project, revise, vector},
 };
 
 /// Random numbers without randomness.
@@ -63,14 +63,12 @@ async fn history(
             [Visibility::Project, Visibility::Private, Visibility::Shared][dice.roll(3)];
         new.cell.origin.session = Some(session);
         // Links to anything, also to what must not be linked.
-        new.links = kept
+        new.derived.links = kept
             .iter()
             .map(|(_, other)| link(other.cell.id, 0.5))
             .filter(|_| dice.roll(3) == 0)
             .collect();
-        let done = world.subject.memories().insert_cell(home, &new).await;
-        assert_eq!(done.unwrap(), Inserted::New);
-        kept.push((home.clone(), new));
+        kept.push((home.clone(), world.keep(home, new).await));
     }
     kept
 }
@@ -136,13 +134,13 @@ pub async fn no_verb_changes_what_is_not_visible(subject: &dyn Subject) {
                 continue;
             }
             let id = new.cell.id;
-            let other = world.cell(scope, &format!("by {} over {id}", scope.project));
-            let done = store.merge_into(scope, id, 1, &other).await;
-            assert_eq!(done.unwrap(), None);
+            let over = world.revise(&new.cell, |cell| cell.cell_type = CellType::Risk);
+            let done = world.commit(scope, vec![revise(over)]).await;
+            assert_eq!(done, Committed::Changed(id));
             store.touch(scope, &[id], world.now()).await.unwrap();
             let mut linked = world.cell(scope, &format!("{} to {id}", scope.credential));
-            linked.links = vec![link(id, 0.9)];
-            store.insert_cell(scope, &linked).await.unwrap();
+            linked.derived.links = vec![link(id, 0.9)];
+            world.keep(scope, linked.clone()).await;
             let found = store.links(home, &[id]).await.unwrap();
             let leads_there = |(_, links): &(CellId, Vec<_>)| {
                 links
@@ -177,6 +175,6 @@ pub async fn a_tenant_is_maintained_alone(subject: &dyn Subject) {
     store.replace_vectors(eve, &other, &vectors).await.unwrap();
     let changes = world.changes(&here).await;
     let entry = changes[0].entry.as_ref().unwrap();
-    assert_eq!(entry.vector.as_ref(), Some(&one.vector));
+    assert_eq!(entry.vector.as_ref(), Some(&one.derived.vector));
     assert_eq!(store.statistics(eve).await.unwrap().cells, 1);
 }

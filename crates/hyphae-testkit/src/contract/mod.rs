@@ -96,14 +96,11 @@ macro_rules! memory_contract {
             changes_tell_all_that_recall_needs
             changes_are_read_in_pages_of_any_size
             a_reader_never_misses_a_change
-            a_merge_gives_a_cell_another_text
-            a_merge_finds_only_the_expected_revision
-            of_two_merges_at_once_one_wins
-            a_merge_into_a_text_that_another_cell_has_changes_nothing
+            a_revision_gives_a_cell_another_text
             a_dropped_insert_leaves_all_or_nothing
-            a_dropped_merge_leaves_all_or_nothing
+            a_dropped_revision_leaves_all_or_nothing
             dropped_reads_do_no_harm
-            a_merge_keeps_links_unless_it_brings_others
+            a_revision_keeps_links_unless_it_brings_others
             links_lead_both_ways_strongest_first
             links_to_what_is_not_there_are_passed_over
             a_neighbour_with_too_many_links_loses_its_weakest
@@ -114,7 +111,7 @@ macro_rules! memory_contract {
             the_first_vector_chooses_the_model
             a_model_is_its_name_and_its_dimension
             vectors_of_another_model_are_stale_until_they_are_replaced
-            a_cell_is_merged_while_its_vector_is_stale
+            a_cell_gets_another_text_while_its_vector_is_stale
         }
     };
 }
