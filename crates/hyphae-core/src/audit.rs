@@ -107,7 +107,8 @@ pub struct AuditRow {
     pub via: Via,
     /// In which project.
     pub project: Project,
-    /// The memories, edges and conflicts it touched.
+    /// The memories, edges and conflicts it touched, each once, in the order of its steps; behind
+    /// an edge or a conflict, both of its ends. What a step passed over is not among them.
     pub subjects: Vec<Uuid>,
     /// The diffs that tell of it; none for what writes none, such as a link.
     pub diffs: Vec<DiffId>,

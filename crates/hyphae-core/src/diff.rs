@@ -86,6 +86,6 @@ pub struct Diff {
     pub cell_type: CellType,
     /// Its salience at that time.
     pub salience: Share,
-    /// When.
+    /// When: the time of the write.
     pub at: Timestamp,
 }

@@ -49,13 +49,13 @@ impl Tag {
     /// The longest tag, in characters.
     pub const MAX_CHARS: usize = 64;
 
-    /// Normalises and checks a tag; a leading `#` is taken off.
+    /// Normalises and checks a tag; `#` in front of it is taken off.
     ///
     /// # Errors
     /// [`BadValue`] if it is empty, too long, or has commas or control characters.
     pub fn new(text: &str) -> Result<Self, BadValue> {
-        let trimmed = text.trim();
-        let bare = trimmed.strip_prefix('#').unwrap_or(trimmed);
+        // All of it: a tag that a store gives back must be the tag that it was given.
+        let bare = text.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
         label(bare, Self::MAX_CHARS)
             .filter(|tag| !tag.contains(','))
             .map(|tag| Self(tag.replace(' ', "-")))
@@ -128,7 +128,8 @@ impl Tags {
 /// Normalises a label: NFC, lower case, white space around it removed and inside it single
 /// spaces. None if nothing is left, if it has control characters, or more than `max` characters.
 fn label(text: &str, max: usize) -> Option<String> {
-    let normal = text::normalise(text).to_lowercase();
+    // Lower-case letters may compose where their capitals do not.
+    let normal = text::normalise(&text::normalise(text).to_lowercase());
     if normal.chars().any(|c| c.is_control() && !c.is_whitespace()) {
         return None;
     }
@@ -150,6 +151,24 @@ mod tests {
         assert_eq!(Topic::new("  Data \t Base ").unwrap().as_str(), "data base");
         assert_eq!(Topic::new("cafe\u{301}"), Topic::new("CAFÉ"));
         assert_eq!(tag("#Rust Lang").as_str(), "rust-lang");
+    }
+
+    #[test]
+    fn a_label_is_its_own_label() {
+        for text in [
+            "##a",
+            "# #a",
+            "J\u{30c}",
+            "İ",
+            "ΑΣ ΑΣ",
+            "a # b",
+            "\u{1e9e}x",
+        ] {
+            let label = tag(text);
+            assert_eq!(tag(label.as_str()), label, "{text:?}");
+            let label = Topic::new(text).unwrap();
+            assert_eq!(Topic::new(label.as_str()), Ok(label), "{text:?}");
+        }
     }
 
     #[test]

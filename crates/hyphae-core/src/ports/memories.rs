@@ -145,8 +145,8 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     /// Returns the earlier revisions of a cell, the oldest first.
     async fn history(&self, scope: &Scope, id: CellId) -> Result<Vec<Past>, StoreError>;
 
-    /// Returns the relations that lead from or to any of these cells, each once, oldest first;
-    /// retracted ones only if they are wanted.
+    /// Returns the relations that lead from or to any of these cells, each once, oldest first
+    /// (by time, then by id); retracted ones only if they are wanted.
     async fn relations(
         &self,
         scope: &Scope,

@@ -97,7 +97,7 @@ pub struct Past {
     pub cell: Cell,
     /// Who replaced that state.
     pub replaced_by: CredentialId,
-    /// When.
+    /// When: the `updated_at` of the state that came after it.
     pub replaced_at: Timestamp,
     /// Why, in the words of whoever did.
     pub reason: Option<String>,

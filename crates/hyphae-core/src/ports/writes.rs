@@ -127,7 +127,9 @@ pub enum Step {
     /// Remembers that the writer stored a cell under a key of its own, so that the same request
     /// repeated is told from a new one. Lasts as long as the cell.
     ///
-    /// Stops with [`Committed::KeyUsed`] if the writer has used it.
+    /// Stops with [`Committed::KeyUsed`] if the writer has used it for a cell that it can see,
+    /// with [`Committed::Changed`] if the cell is gone. A key whose cell is in another project is
+    /// not used here.
     Key {
         /// BLAKE3 of the key.
         key: [u8; 32],
@@ -139,8 +141,8 @@ pub enum Step {
 /// What became of a write. All but `Done` mean that nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Committed {
-    /// It is durable, and this is its place in the order of changes (its last one, if it took
-    /// several).
+    /// It is durable, and this is its place in the order of changes: its last one, if it took
+    /// several, and the newest there is, if it took none.
     Done(Sequence),
     /// This cell says the same already.
     Same(CellId),
