@@ -41,7 +41,7 @@ pub(crate) struct Fitted {
     pub(crate) omitted: usize,
 }
 
-/// The fields of an item that may be shortened, longest wins.
+/// The field of an item that may be shortened.
 const CONTENT: &str = "content";
 
 /// Keeps the first items that fit into `budget` tokens. An item's `content` is shortened to
@@ -75,8 +75,8 @@ pub(crate) fn fit(items: Vec<Map<String, Value>>, budget: usize, share: usize) -
     }
 }
 
-/// Shortens an item's content to about `limit` tokens.
-fn shorten(item: &mut Map<String, Value>, limit: usize) {
+/// Shortens an item's content to about `limit` tokens and marks it `truncated`.
+pub(crate) fn shorten(item: &mut Map<String, Value>, limit: usize) {
     let Some(Value::String(content)) = item.get(CONTENT) else {
         return;
     };
