@@ -236,6 +236,8 @@ macro_rules! credential_contract {
 macro_rules! isolation_contract {
     ($factory:path) => {
         $crate::contract_tests! { isolation, $factory,
+            a_foreign_id_and_an_unknown_one_are_the_same
+            two_tenants_may_use_the_same_ids
             no_verb_shows_what_is_not_visible
             no_verb_changes_what_is_not_visible
             a_tenant_is_maintained_alone
@@ -253,7 +255,7 @@ mod tests {
         let named = include_str!("mod.rs");
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract");
         let mut sources = String::new();
-        for folder in [folder.join("memories"), folder] {
+        for folder in [folder.join("memories"), folder.join("isolation"), folder] {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_file() && path.file_name().unwrap() != "mod.rs" {
