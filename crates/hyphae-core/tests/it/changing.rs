@@ -5,7 +5,7 @@ use hyphae_core::{
     cell::{CellType, Share, Status, Validity},
     diff::DiffKind,
     ids::{CellId, SessionId},
-    memories::{ForgetRequest, Forgetting, MemoryError, NewMemory, Patch, Target, Updated},
+    memories::{Forgetting, MemoryError, NewMemory, Patch, Updated},
     ports::{AuditFilter, Clock, MemoryStore, Sequence},
 };
 use pretty_assertions::assert_eq;
@@ -252,15 +252,7 @@ async fn what_cannot_be_is_refused_and_nothing_is_changed() {
 async fn what_is_not_active_is_not_changed() {
     let rig = Rig::new().await;
     let id = rig.created("tea is at four").await.id;
-    let retract = ForgetRequest {
-        targets: vec![Target::Cell(id)],
-        mode: Forgetting::Retract,
-        apply: true,
-        token: None,
-        reason: None,
-    };
-    let scope = rig.scope();
-    rig.memories.forget(&scope, &retract, via()).await.unwrap();
+    rig.forget(id, Forgetting::Retract).await;
     let error = update(&rig, id, 2, &content("tea is at five"))
         .await
         .unwrap_err();

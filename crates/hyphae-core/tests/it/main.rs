@@ -8,6 +8,7 @@
 mod changing;
 mod console;
 mod forgetting;
+mod listing;
 mod reading;
 mod recalling;
 mod relating;
@@ -15,6 +16,7 @@ mod rig;
 mod storing;
 mod times;
 mod topics;
+mod voices;
 
 /// A module that is not named above would never run.
 #[test]

@@ -1,21 +1,17 @@
 //! Links, conflicts and confirmations.
 
 use hyphae_core::{
-    cell::{CellType, Layer, Share, Status, Visibility},
+    cell::{Share, Status, Visibility},
     conflict::{ConflictKind, Verdict},
     diff::DiffKind,
     ids::{CellId, ConflictId},
-    memories::{
-        Confirmed, ForgetRequest, Forgetting, MemoryError, NewMemory, NewRelation, Patch, Resolved,
-        Target, Voice,
-    },
+    memories::{ForgetRequest, Forgetting, MemoryError, NewMemory, NewRelation, Resolved, Target},
     ports::{AuditFilter, Clock, MemoryStore, Sequence},
     relation::RelationKind,
-    scope::Scope,
 };
 use pretty_assertions::assert_eq;
 
-use crate::rig::{Rig, relation, secret, topic, via};
+use crate::rig::{Rig, relation, secret, via};
 
 impl Rig {
     async fn two(&self) -> [CellId; 2] {
@@ -35,23 +31,6 @@ impl Rig {
         let scope = self.scope();
         let resolved = self.memories.resolve(&scope, id, verdict, "because", via());
         resolved.await
-    }
-
-    async fn confirm_as(&self, scope: &Scope, id: CellId) -> Confirmed {
-        let confirmed = self.memories.confirm(scope, &[id], None, via()).await;
-        confirmed.unwrap().remove(0)
-    }
-
-    async fn retract(&self, id: CellId) {
-        let request = ForgetRequest {
-            targets: vec![Target::Cell(id)],
-            mode: Forgetting::Retract,
-            apply: true,
-            token: None,
-            reason: None,
-        };
-        let scope = self.scope();
-        self.memories.forget(&scope, &request, via()).await.unwrap();
     }
 
     /// Returns the active relations of a memory as kinds and ends.
@@ -135,7 +114,7 @@ async fn what_cannot_be_linked_is_told() {
     };
     let error = refused(weightless).await;
     assert!(matches!(error, MemoryError::NoWeight), "{error:?}");
-    rig.retract(a).await;
+    rig.forget(a, Forgetting::Retract).await;
     for kind in [RelationKind::Contradicts, RelationKind::Supersedes] {
         let error = refused(relation(a, kind, b)).await;
         assert!(
@@ -317,7 +296,7 @@ async fn a_conflict_whose_sides_are_not_active_any_more_is_decided_all_the_same(
     let rig = Rig::new().await;
     let [a, b] = rig.two().await;
     let id = rig.dispute(a, b).await;
-    rig.retract(b).await;
+    rig.forget(b, Forgetting::Retract).await;
     let resolved = rig.resolve(id, Verdict::Left).await.unwrap();
     assert_eq!((resolved.superseded, resolved.retracted), (vec![], vec![]));
     assert_eq!(rig.cell(b).await.status, Status::Retracted);
@@ -376,138 +355,4 @@ async fn a_decision_needs_a_reason_and_a_conflict() {
     let shown = format!("{kept:?} {audit:?} {history:?} {:?}", rig.kinds(b).await);
     assert!(!shown.contains(&secret()), "{shown}");
     assert_eq!(audit[0].redactions, 1);
-}
-
-#[tokio::test]
-async fn a_memory_rises_by_the_voices_of_others() {
-    let rig = Rig::new().await;
-    let memory = NewMemory {
-        cell_type: CellType::Decision,
-        ..NewMemory::new("we ship on Thursdays")
-    };
-    let id = rig.keep(memory).await.id;
-    let (mine, theirs) = (rig.scope(), rig.other());
-    let at = rig.tick();
-    let by_author = rig.confirm_as(&mine, id).await;
-    let want = Confirmed {
-        id,
-        outcome: Voice::Author,
-        layer: Layer::L0,
-        voices: 0,
-        needed: Some(2),
-        verified_at: Some(at),
-    };
-    assert_eq!(by_author, want, "an author has no voice of its own");
-    let at = rig.tick();
-    let counted = rig.confirm_as(&theirs, id).await;
-    let want = Confirmed {
-        outcome: Voice::Counted,
-        voices: 1,
-        verified_at: Some(at),
-        ..want
-    };
-    assert_eq!(counted, want);
-    let at = rig.tick();
-    let repeated = rig.confirm_as(&theirs, id).await;
-    let want = Confirmed {
-        outcome: Voice::Repeated,
-        verified_at: Some(at),
-        ..want
-    };
-    assert_eq!(repeated, want);
-    assert_eq!(rig.cell(id).await.revision, 1);
-    // Nothing can be built on a fact.
-    let fact = rig.created("tea is at four").await.id;
-    assert_eq!(rig.confirm_as(&theirs, fact).await.needed, None);
-}
-
-#[tokio::test]
-async fn another_text_has_no_voices_and_other_punctuation_keeps_them() {
-    let rig = Rig::new().await;
-    let (mine, theirs) = (rig.scope(), rig.other());
-    let memory = NewMemory {
-        topic: topic("tea"),
-        ..NewMemory::new("tea is at four")
-    };
-    let of_topic = rig.keep(memory.clone()).await.id;
-    let plain = rig.created("coffee in the morning").await.id;
-    for id in [of_topic, plain] {
-        assert_eq!(rig.confirm_as(&theirs, id).await.voices, 1);
-    }
-    let merged = rig.store("Coffee, in the morning!").await;
-    assert_eq!((merged.id, merged.revision), (plain, 2));
-    let again = rig.confirm_as(&mine, plain).await;
-    assert_eq!((again.voices, again.outcome), (1, Voice::Author));
-    let patch = Patch {
-        salience: Some(Share::FULL),
-        ..Patch::default()
-    };
-    rig.memories
-        .update(&mine, plain, 2, &patch, via())
-        .await
-        .unwrap();
-    assert_eq!(rig.confirm_as(&mine, plain).await.voices, 1);
-
-    let patch = Patch {
-        content: Some("no coffee at all".to_owned()),
-        ..Patch::default()
-    };
-    rig.memories
-        .update(&mine, plain, 3, &patch, via())
-        .await
-        .unwrap();
-    let next = NewMemory {
-        content: "no tea at all".to_owned(),
-        ..memory
-    };
-    rig.keep(next).await;
-    for id in [of_topic, plain] {
-        assert_eq!(rig.confirm_as(&mine, id).await.voices, 0, "of another text");
-        let counted = rig.confirm_as(&theirs, id).await;
-        assert_eq!((counted.outcome, counted.voices), (Voice::Counted, 1));
-    }
-}
-
-#[tokio::test]
-async fn what_cannot_be_confirmed_is_told_one_by_one() {
-    let rig = Rig::new().await;
-    let good = rig.created("tea is at four").await.id;
-    let retracted = rig.created("coffee in the morning").await.id;
-    rig.retract(retracted).await;
-    let unknown = CellId::new(rig.clock.new_id());
-    let hidden = NewMemory {
-        visibility: Visibility::Private,
-        ..NewMemory::new("mine alone")
-    };
-    let hidden = rig.keep(hidden).await.id;
-    let ids = [unknown, good, retracted, hidden, good];
-    let scope = rig.other();
-    let evidence = format!("seen {}", secret());
-    let confirmed = rig.memories.confirm(&scope, &ids, Some(&evidence), via());
-    let outcomes: Vec<_> = confirmed
-        .await
-        .unwrap()
-        .iter()
-        .map(|c| (c.id, c.outcome))
-        .collect();
-    assert_eq!(
-        outcomes,
-        [
-            (unknown, Voice::Missing),
-            (good, Voice::Counted),
-            (retracted, Voice::Inactive),
-            (hidden, Voice::Missing),
-            (good, Voice::Counted),
-        ]
-    );
-    let kept = rig
-        .memories
-        .get(&scope, &[good], false, true)
-        .await
-        .unwrap();
-    let evidence = kept[0].confirmations[0].evidence.as_deref();
-    assert_eq!(evidence, Some("seen [masked GitHub token]"));
-    let long = "x".repeat(1001);
-    let long = rig.memories.confirm(&scope, &ids, Some(&long), via());
-    assert!(matches!(long.await, Err(MemoryError::LongText { .. })));
 }

@@ -9,8 +9,8 @@ use hyphae_core::{
     ids::{CellId, CredentialId},
     label::{Tag, Tags, Topic},
     memories::{
-        HitCount, Memories, NewMemory, NewRelation, Outcome, RecallRequest, Recalled, Related,
-        Stored,
+        ForgetRequest, Forgetting, HitCount, Memories, NewMemory, NewRelation, Outcome,
+        RecallRequest, Recalled, Related, Stored, Target,
     },
     ports::{Clock, CredentialStore, MemoryStore},
     recall::Filter,
@@ -126,6 +126,19 @@ impl Rig {
         let new = relation(from, kind, to);
         let scope = self.scope();
         self.memories.link(&scope, &new, via()).await.unwrap()
+    }
+
+    /// Takes a memory back or brings it back.
+    pub(crate) async fn forget(&self, id: CellId, mode: Forgetting) {
+        let request = ForgetRequest {
+            targets: vec![Target::Cell(id)],
+            mode,
+            apply: true,
+            token: None,
+            reason: None,
+        };
+        let scope = self.scope();
+        self.memories.forget(&scope, &request, via()).await.unwrap();
     }
 
     /// What is recalled, as texts.
