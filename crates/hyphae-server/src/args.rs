@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Serve the memory console over the Agent Client Protocol on stdin and stdout.
     #[command(after_help = "An editor starts this; see `hyphae-server setup`.")]
     AcpStdio(AcpStdio),
+    /// Serve the memory's tools over the Model Context Protocol on stdin and stdout.
+    #[command(after_help = MCP_NOTES)]
+    McpStdio(McpStdio),
     /// Use the memory console in this terminal, or run commands from arguments or stdin.
     #[command(after_help = CONSOLE_EXAMPLES)]
     Console(Console),
@@ -93,6 +96,17 @@ pub(crate) struct AcpStdio {
     /// Also serve what the protocol does not promise to keep (`session/fork`).
     #[arg(long)]
     pub(crate) unstable: bool,
+    /// The embedding model (default: what the database was made with).
+    #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
+    pub(crate) embedder: Option<Embedder>,
+}
+
+const MCP_NOTES: &str = "\
+An agent starts this: command `hyphae-server`, arguments [\"mcp-stdio\"].
+The project is HYPHAE_PROJECT, else the name that the start directory is linked to, else that directory.";
+
+#[derive(Debug, Args)]
+pub(crate) struct McpStdio {
     /// The embedding model (default: what the database was made with).
     #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
     pub(crate) embedder: Option<Embedder>,

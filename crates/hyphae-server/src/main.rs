@@ -13,6 +13,7 @@ mod output;
 mod projects;
 mod secrets;
 mod setup;
+mod stdio;
 mod wiring;
 
 use std::{io::Write, process::ExitCode};
@@ -67,6 +68,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         match command {
             Command::Init(args) => commands::init::run(&config, args).await,
             Command::AcpStdio(args) => commands::acp_stdio::run(&config, args).await,
+            Command::McpStdio(args) => commands::mcp_stdio::run(config, args).await,
             Command::Console(args) => commands::console::run(&config, args).await,
             Command::Keys(args) => commands::keys::run(&config, args).await,
             Command::Project(args) => commands::project::run(&config, args),

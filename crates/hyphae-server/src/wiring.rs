@@ -1,6 +1,6 @@
 //! Puts the parts together: store, key, embedder, memory, host.
 
-use std::{path::Path, sync::Arc};
+use std::{fmt, path::Path, sync::Arc};
 
 use anyhow::{Context, bail};
 use hyphae_acp::{Host, HostOptions, Projects};
@@ -14,7 +14,25 @@ use hyphae_core::{
 use hyphae_embed::BuiltIn;
 use hyphae_store::{SqliteOptions, SqliteStore};
 
-use crate::{args, clock::SystemClock, config::Config, projects::Links, secrets};
+use crate::{
+    args,
+    clock::SystemClock,
+    config::Config,
+    projects::Links,
+    secrets::{self, FoundKey},
+};
+
+/// A key that opens nothing; what to do about it.
+#[derive(Debug)]
+pub(crate) struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// A process that knows who it is and where its memory lies.
 #[derive(Debug)]
@@ -31,20 +49,28 @@ impl Wiring {
         config: &Config,
         embedder: Option<args::Embedder>,
     ) -> anyhow::Result<Self> {
-        let found = secrets::find_key(config)?;
+        Self::open_with(config, &secrets::find_key(config)?, embedder).await
+    }
+
+    /// The same with a key that was found before. Fails with [`Refused`] if it opens nothing.
+    pub(crate) async fn open_with(
+        config: &Config,
+        found: &FoundKey,
+        embedder: Option<args::Embedder>,
+    ) -> anyhow::Result<Self> {
         let store = open_store(config).await?;
         let credential = store.credential_of_key(&found.key).await?;
         let Some(credential) = credential else {
-            bail!(
+            bail!(Refused(format!(
                 "{} is not known to this database; make a key with `hyphae-server keys create --name NAME --save`",
                 found.place
-            );
+            )));
         };
         if credential.revoked_at.is_some() {
-            bail!(
+            bail!(Refused(format!(
                 "{} was revoked; make a new one with `hyphae-server keys create --name NAME --save`",
                 found.place
-            );
+            )));
         }
         Self::with(store, credential, embedder).await
     }

@@ -51,7 +51,7 @@ pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outco
 }
 
 /// Fires the token on SIGTERM and SIGINT.
-fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
+pub(super) fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signals = signal(kind)?;
         let shutdown = shutdown.clone();

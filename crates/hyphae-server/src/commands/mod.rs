@@ -6,6 +6,7 @@ pub(crate) mod console;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod mcp_stdio;
 pub(crate) mod project;
 pub(crate) mod reembed;
 

@@ -221,6 +221,7 @@ fn exit_codes_tell_a_failed_command_from_one_that_did_not_start() {
     assert_eq!(code(&["console", "/help"]), Some(2));
     assert_eq!(code(&["console", "/recal"]), Some(2));
     assert_eq!(code(&["acp-stdio"]), Some(2));
+    assert_eq!(code(&["mcp-stdio"]), Some(2));
 }
 
 #[test]
@@ -245,6 +246,7 @@ fn completion_scripts_know_every_command() {
         for word in [
             "init",
             "acp-stdio",
+            "mcp-stdio",
             "console",
             "keys",
             "create",

@@ -13,6 +13,7 @@ mod faults;
 mod keys;
 mod layers;
 mod manual;
+mod mcp;
 mod models;
 mod projects;
 mod secrets;
