@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::{cell::BadValue, text};
+use crate::{cell::BadValue, mask, text};
 
 /// What a memory is about, so that a later memory of the same topic takes its place instead of
 /// standing beside it. 1 to [`Topic::MAX_CHARS`] characters, normalised as [`label`] does.
@@ -125,11 +125,13 @@ impl Tags {
     }
 }
 
-/// Normalises a label: NFC, lower case, white space around it removed and inside it single
-/// spaces. None if nothing is left, if it has control characters, or more than `max` characters.
+/// Normalises a label: without secrets (see [`mask`](crate::mask)), NFC, lower case, white space
+/// around it removed and inside it single spaces. None if nothing is left, if it has control characters, or more than `max` characters.
 fn label(text: &str, max: usize) -> Option<String> {
+    // Many secrets are known by their capitals.
+    let masked = mask::mask(text).text;
     // Lower-case letters may compose where their capitals do not.
-    let normal = text::normalise(&text::normalise(text).to_lowercase());
+    let normal = text::normalise(&text::normalise(&masked).to_lowercase());
     if normal.chars().any(|c| c.is_control() && !c.is_whitespace()) {
         return None;
     }
@@ -163,6 +165,8 @@ mod tests {
             "ΑΣ ΑΣ",
             "a # b",
             "\u{1e9e}x",
+            "password=Tr0ub4dor&3",
+            "api_key: 'sd9f8s7d6f98s7d6f'",
         ] {
             let label = tag(text);
             assert_eq!(tag(label.as_str()), label, "{text:?}");

@@ -17,6 +17,11 @@ pub struct Masked {
     pub redactions: usize,
 }
 
+/// Returns how many secrets were masked in a text, by the marks that they left.
+pub fn marks(masked: &str) -> usize {
+    masked.matches("[masked").count()
+}
+
 /// Masks the secrets of a text. Masking a masked text changes nothing.
 pub fn mask(text: &str) -> Masked {
     let mut redactions = 0;

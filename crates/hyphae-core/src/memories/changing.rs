@@ -1,6 +1,6 @@
 //! How a memory is changed, by somebody who knows its present revision.
 
-use super::{Memories, MemoryError, Patch, Updated, beside, storing::masked_tags};
+use super::{Memories, MemoryError, Patch, Updated, beside};
 use crate::{
     audit::{Action, Via},
     cell::{Cell, Content, Status, Validity},
@@ -38,7 +38,9 @@ impl Memories {
             }
             None => None,
         };
-        let (add_tags, found) = masked_tags(patch.add_tags.iter())?;
+        let found: usize = (patch.add_tags.iter())
+            .map(|tag| mask::marks(tag.as_str()))
+            .sum();
         redactions += u32::try_from(found).unwrap_or(u32::MAX);
 
         let _storing = self.storing.lock().await;
@@ -50,7 +52,7 @@ impl Memories {
                 current: cell.revision,
             });
         }
-        let mut next = patched(&cell, content, patch, &add_tags)?;
+        let mut next = patched(&cell, content, patch)?;
         let conflict = self
             .conflicts_of(scope, std::slice::from_ref(&cell))
             .await?;
@@ -137,17 +139,12 @@ impl Memories {
 }
 
 /// Returns what a cell becomes, at the same revision.
-fn patched(
-    cell: &Cell,
-    content: Option<Content>,
-    patch: &Patch,
-    add_tags: &Tags,
-) -> Result<Cell, MemoryError> {
+fn patched(cell: &Cell, content: Option<Content>, patch: &Patch) -> Result<Cell, MemoryError> {
     let kept = cell
         .tags
         .iter()
         .filter(|tag| !patch.remove_tags.contains(tag));
-    let tags = Tags::new(kept.chain(add_tags.iter()).cloned())?;
+    let tags = Tags::new(kept.chain(&patch.add_tags).cloned())?;
     let validity = match patch.valid_until {
         Some(until) => {
             Validity::new(cell.validity.from(), Some(until)).ok_or(MemoryError::NoTime)?

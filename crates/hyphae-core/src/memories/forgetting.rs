@@ -77,7 +77,8 @@ impl Memories {
     /// state, at most ten minutes old, from this process.
     ///
     /// # Errors
-    /// [`MemoryError::NotPreviewed`] for an erasure without such a token; nothing is changed.
+    /// [`MemoryError::NotPreviewed`] for an erasure of anything without such a token; nothing is
+    /// changed then.
     #[tracing::instrument(skip_all, fields(mode = request.mode.name(), request.apply))]
     pub async fn forget(
         &self,
@@ -98,7 +99,8 @@ impl Memories {
                     token,
                 });
             }
-            if request.mode == Forgetting::Erase && !confirmed {
+            let erases = request.mode == Forgetting::Erase && asked.will_change();
+            if erases && !confirmed {
                 let now = self.clock.now();
                 let shown = asked.shown();
                 confirmed = (request.token.as_deref())
@@ -135,7 +137,7 @@ impl Memories {
     }
 
     fn preview(&self, scope: &Scope, asked: &Asked) -> Option<String> {
-        if asked.mode != Forgetting::Erase || !asked.items.iter().any(ForgottenItem::will_change) {
+        if asked.mode != Forgetting::Erase || !asked.will_change() {
             return None;
         }
         let now = self.clock.now();
@@ -206,21 +208,21 @@ impl Memories {
     }
 
     async fn steps_of(&self, scope: &Scope, asked: &Asked) -> Result<Vec<Step>, MemoryError> {
-        let mut steps = Vec::new();
+        let (mut steps, mut of_cells) = (Vec::new(), Vec::new());
         for item in asked.items.iter().filter(|item| item.will_change()) {
             match &item.what {
                 Some(Forgettable::Cell(cell)) => match asked.mode {
-                    Forgetting::Erase => steps.push(Step::Erase {
+                    Forgetting::Erase => of_cells.push(Step::Erase {
                         id: cell.id,
                         revision: cell.revision,
                         diff: self.new_diff(),
                     }),
                     Forgetting::Retract => {
-                        steps.push(self.set_status(cell, Status::Retracted, None));
+                        of_cells.push(self.set_status(cell, Status::Retracted, None));
                     }
                     Forgetting::Restore => {
-                        steps.extend(self.unsupersede(scope, cell).await?);
-                        steps.push(self.set_status(cell, Status::Active, None));
+                        of_cells.extend(self.unsupersede(scope, cell).await?);
+                        of_cells.push(self.set_status(cell, Status::Active, None));
                     }
                 },
                 Some(Forgettable::Relation(relation)) => steps.push(match asked.mode {
@@ -237,6 +239,8 @@ impl Memories {
                 None => {}
             }
         }
+        // A memory that is erased takes its links with it, so those come first.
+        steps.extend(of_cells);
         Ok(steps)
     }
 
@@ -276,6 +280,10 @@ impl Memories {
 }
 
 impl Asked {
+    fn will_change(&self) -> bool {
+        self.items.iter().any(ForgottenItem::will_change)
+    }
+
     /// What is shown of it, for comparing a confirmation with its preview.
     fn shown(&self) -> Vec<(Target, u32)> {
         let mut shown: Vec<(Target, u32)> = self

@@ -104,11 +104,8 @@ impl Memories {
             .await?;
         let more = diffs.len() > limit;
         diffs.truncate(limit);
-        let next = match diffs.last() {
-            Some(last) if more => last.sequence,
-            Some(last) => last.sequence.max(newest),
-            None => after.max(newest),
-        };
+        let read = diffs.last().map_or(after, |diff| diff.sequence);
+        let next = if more { read } else { read.max(newest) };
         let ids: Vec<CellId> = diffs.iter().map(|diff| diff.cell).collect();
         let cells = self.store.cells(scope, &ids).await?;
         let cells: HashMap<CellId, Cell> = cells.into_iter().map(|cell| (cell.id, cell)).collect();

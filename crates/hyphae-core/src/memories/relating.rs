@@ -318,7 +318,8 @@ impl Memories {
         Err(MemoryError::Contended)
     }
 
-    async fn supersede(
+    /// Returns the steps that put one memory in another's place.
+    pub(super) async fn supersede(
         &self,
         scope: &Scope,
         winner: &Cell,

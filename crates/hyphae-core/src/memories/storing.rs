@@ -9,7 +9,7 @@ use crate::{
     cell::{Cell, Content, Origin, Status},
     diff::DiffKind,
     ids::CellId,
-    label::{Tag, Tags, Topic},
+    label::{Tag, Topic},
     mask,
     ports::{Committed, Derived, NewCell, Revision, Step},
     recall::{self, Filter, ProjectIndex, Query, Vector},
@@ -55,18 +55,13 @@ impl Memories {
         Err(MemoryError::Contended)
     }
 
-    async fn make_ready(&self, mut memory: NewMemory) -> Result<Ready, MemoryError> {
+    async fn make_ready(&self, memory: NewMemory) -> Result<Ready, MemoryError> {
         let masked = mask::mask(&memory.content);
         let mut redactions = masked.redactions;
         let content = Content::new(&masked.text)?;
-        if let Some(topic) = &memory.topic {
-            let masked = mask::mask(topic.as_str());
-            redactions += masked.redactions;
-            memory.topic = Some(Topic::new(&masked.text)?);
-        }
-        let (tags, found) = masked_tags(memory.tags.iter())?;
-        memory.tags = tags;
-        redactions += found;
+        let labels = memory.tags.iter().map(Tag::as_str);
+        let labels = labels.chain(memory.topic.as_ref().map(Topic::as_str));
+        redactions += labels.map(mask::marks).sum::<usize>();
         let embedded_text = recall::embedded_text(&content, &memory.origin);
         let vector = self.embed(&embedded_text).await?;
         Ok(Ready {
@@ -123,8 +118,8 @@ impl Memories {
         }
     }
 
-    /// Answers for a memory that says what another cell says; that one comes to stand for the
-    /// topic, if it stands for none yet.
+    /// Answers for a memory that says what another cell says: that one takes the place of what
+    /// stood for the topic, and comes to stand for it, unless it stands for another already.
     async fn same_text(
         &self,
         scope: &Scope,
@@ -136,29 +131,44 @@ impl Memories {
         let Some(cell) = cells.into_iter().next() else {
             return Ok(None);
         };
-        if ready.memory.topic.is_none() || cell.topic.is_some() {
+        let Some(topic) = &ready.memory.topic else {
+            return self.keep_key(scope, ready, via, id).await;
+        };
+        let visibility = ready.memory.visibility;
+        let holder = self.store.cell_of_topic(scope, topic, visibility).await?;
+        let mut steps = match holder.filter(|holder| holder.id != id) {
+            Some(holder) => {
+                let reason = "a later memory of its topic";
+                self.supersede(scope, &cell, &holder, reason).await?
+            }
+            None => Vec::new(),
+        };
+        let mut outcome = Outcome::Unchanged;
+        if cell.topic.is_none() {
+            outcome = Outcome::Revised;
+            steps.push(Step::Revise(Box::new(Revision {
+                cell: Cell {
+                    topic: Some(topic.clone()),
+                    revision: cell.revision.saturating_add(1),
+                    updated_at: cell.updated_at.max(ready.at),
+                    ..cell
+                },
+                derived: None,
+                kind: DiffKind::Updated,
+                other: None,
+                diff: self.new_diff(),
+            })));
+        }
+        if steps.is_empty() {
             return self.keep_key(scope, ready, via, id).await;
         }
-        let revision = Revision {
-            cell: Cell {
-                topic: ready.memory.topic.clone(),
-                revision: cell.revision.saturating_add(1),
-                updated_at: cell.updated_at.max(ready.at),
-                ..cell
-            },
-            derived: None,
-            kind: DiffKind::Updated,
-            other: None,
-            diff: self.new_diff(),
-        };
-        let mut steps = vec![Step::Revise(Box::new(revision))];
         steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
-        let write = self.write(Action::Store, via, steps);
+        let mut write = self.write(Action::Store, via, steps);
+        write.redactions = ready.redactions;
         if !self.store.commit(scope, &write).await?.is_done() {
             return Ok(None);
         }
-        let stored = self.held(scope, ready, id, Outcome::Revised).await?;
-        Ok(Some(stored))
+        self.held(scope, ready, id, outcome).await.map(Some)
     }
 
     /// Notes the key of a memory that is there already, so that it will be known by it.
@@ -193,7 +203,14 @@ impl Memories {
         let Some(cell) = cells.first() else {
             return Ok(None);
         };
-        let key_reused = by_key && cell.content != ready.content;
+        let mut key_reused = by_key && cell.content != ready.content;
+        if key_reused {
+            // It may have come to say something else since.
+            let history = self.store.history(scope, id).await?;
+            key_reused = history
+                .iter()
+                .all(|past| past.cell.content != ready.content);
+        }
         let stored = self.held(scope, ready, id, Outcome::Unchanged).await?;
         Ok(Some(Stored {
             key_reused,
@@ -454,18 +471,4 @@ enum Place {
     Own,
     /// Into this cell.
     In(Box<Cell>, Outcome),
-}
-
-/// Masks the secrets of tags, and counts them.
-pub(super) fn masked_tags<'a>(
-    tags: impl Iterator<Item = &'a Tag>,
-) -> Result<(Tags, usize), MemoryError> {
-    let mut redactions = 0;
-    let mut clean = Vec::new();
-    for tag in tags {
-        let masked = mask::mask(tag.as_str());
-        redactions += masked.redactions;
-        clean.push(Tag::new(&masked.text)?);
-    }
-    Ok((Tags::new(clean)?, redactions))
 }

@@ -8,7 +8,7 @@ use hyphae_core::{
 };
 use pretty_assertions::assert_eq;
 
-use crate::rig::{Rig, texts};
+use crate::rig::{Rig, texts, via};
 
 #[tokio::test]
 async fn the_same_text_is_kept_once_per_type() {
@@ -20,7 +20,7 @@ async fn the_same_text_is_kept_once_per_type() {
         cell_type: CellType::Decision,
         ..NewMemory::new("We ship Postgres for V1")
     };
-    let other = rig.memories.store(&rig.scope(), decision).await.unwrap();
+    let other = rig.keep(decision).await;
     assert_eq!(other.outcome, Outcome::Created);
     assert_ne!(other.id, first.id);
 }
@@ -73,8 +73,8 @@ async fn private_memories_are_their_authors_alone() {
         visibility: Visibility::Private,
         ..NewMemory::new("a secret plan")
     };
-    let first = rig.memories.store(&mine, private()).await.unwrap();
-    let other = rig.memories.store(&theirs, private()).await.unwrap();
+    let first = rig.keep_as(&mine, private()).await;
+    let other = rig.keep_as(&theirs, private()).await;
     assert_eq!(
         other.outcome,
         Outcome::Created,
@@ -96,11 +96,8 @@ async fn a_shared_memory_reaches_every_project_and_no_other_crosses() {
         visibility: Visibility::Shared,
         ..NewMemory::new("shared rule")
     };
-    rig.memories.store(&here, shared).await.unwrap();
-    rig.memories
-        .store(&here, NewMemory::new("local rule"))
-        .await
-        .unwrap();
+    rig.keep_as(&here, shared).await;
+    rig.keep_as(&here, NewMemory::new("local rule")).await;
     let recalled = crate::rig::recall(&rig.memories, &there, "rule").await;
     assert_eq!(texts(&recalled), ["shared rule"]);
 }
@@ -119,7 +116,7 @@ async fn memories_of_a_session_know_their_place_in_it() {
             origin,
             ..NewMemory::new(text)
         };
-        let stored = rig.memories.store(&rig.scope(), memory).await.unwrap();
+        let stored = rig.keep(memory).await;
         let cells = rig.store.cells(&rig.scope(), &[stored.id]).await.unwrap();
         positions.push(cells[0].origin.position);
     }
@@ -165,7 +162,7 @@ async fn a_process_with_another_model_is_told_and_nothing_is_kept() {
     rig.created("made with the first model").await;
     let other = rig.with_model("words/2", 256);
     let error = other
-        .store(&rig.scope(), NewMemory::new("second"))
+        .store(&rig.scope(), NewMemory::new("second"), via())
         .await
         .unwrap_err();
     assert!(

@@ -7,13 +7,14 @@ use std::{
 };
 
 use hyphae_core::{
+    cell::Content,
     ids::{CellId, CredentialId, SessionId, TenantId},
-    ports::{Inserted, MemoryStore, SessionStore},
+    ports::{MemoryStore, SessionStore},
     scope::{Owner, Scope},
     session::TranscriptEntry,
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
-use hyphae_testkit::contract::fixture::{link, project};
+use hyphae_testkit::contract::fixture::{insert, link, project, revise};
 use serde::{Deserialize, Serialize};
 
 /// What a process is to do.
@@ -167,7 +168,8 @@ async fn work(order: Order) {
                 Ok(store) => {
                     let scope = owner.in_project(project("storm"));
                     let new = crate::processes::cell(&scope, "by another user");
-                    store.insert_cell(&scope, &new).await.unwrap_err()
+                    let write = crate::processes::write(vec![insert(&new)]);
+                    store.commit(&scope, &write).await.unwrap_err()
                 }
             };
             say(&Said::Failed(format!("{error:?}")));
@@ -200,17 +202,19 @@ async fn store_one(store: &SqliteStore, owner: Owner, session: SessionId, text: 
         .changes(&scope, hyphae_core::ports::Sequence(0), 40)
         .await
         .unwrap();
-    new.links = known.iter().map(|known| link(known.id, 0.5)).collect();
-    let done = store.insert_cell(&scope, &new).await.unwrap();
-    assert_eq!(done, Inserted::New);
+    new.derived.links = known.iter().map(|known| link(known.id, 0.5)).collect();
+    let write = crate::processes::write(vec![insert(&new)]);
+    let done = store.commit(&scope, &write).await.unwrap();
+    assert!(done.is_done(), "{done:?}");
     say(&Said::Kept(new.cell.id, 1));
     if text.ends_with(['0', '3', '6', '9']) {
-        let other = crate::processes::cell(&scope, &format!("{text} merged"));
-        let merged = store
-            .merge_into(&scope, new.cell.id, 1, &other)
-            .await
-            .unwrap();
-        say(&Said::Kept(new.cell.id, merged.unwrap()));
+        let revision = crate::processes::revision(&new.cell, |cell| {
+            cell.content = Content::new(&format!("{text} merged")).unwrap();
+        });
+        let write = crate::processes::write(vec![revise(revision)]);
+        let done = store.commit(&scope, &write).await.unwrap();
+        assert!(done.is_done(), "{done:?}");
+        say(&Said::Kept(new.cell.id, 2));
     }
     let entries: [TranscriptEntry; 3] = crate::processes::entries();
     store

@@ -37,6 +37,8 @@ pub struct World<'s> {
 
 /// The first moment of these worlds, in microseconds.
 const BEGINNING: u64 = 1_700_000_000_000_000;
+/// How all ids begin that worlds make, in digits.
+pub const BEGINNING_OF_IDS: &str = "018bcf";
 
 impl<'s> World<'s> {
     /// Begins with nobody in it.

@@ -1,20 +1,43 @@
 //! Checks of [`MemoryStore`](hyphae_core::ports::MemoryStore).
 
+mod atomic;
+mod audit;
 mod cells;
 mod changes;
+mod confirmations;
+mod conflicts;
+mod diffs;
 mod drops;
+mod erasures;
+mod keys;
 mod links;
 mod models;
+mod names;
+mod relations;
+mod revisions;
+mod topics;
 
+pub use atomic::*;
+pub use audit::*;
 pub use cells::*;
 pub use changes::*;
+pub use confirmations::*;
+pub use conflicts::*;
+pub use diffs::*;
 pub use drops::*;
+pub use erasures::*;
+pub use keys::*;
 pub use links::*;
 pub use models::*;
+pub use names::*;
+pub use relations::*;
+pub use revisions::*;
+pub use topics::*;
 
 use hyphae_core::{
-    cell::{Cell, Content},
+    cell::{Cell, Content, Status},
     ports::{Derived, Entry, Revision},
+    scope::Scope,
 };
 
 use super::fixture::{World, terms};
@@ -48,4 +71,10 @@ fn another_text(world: &World<'_>, cell: &Cell, text: &str) -> Revision {
         derived.context = terms("another context");
     }
     revision
+}
+
+/// Gives a cell another status, and returns it.
+async fn with_status(world: &World<'_>, scope: &Scope, cell: &Cell, status: Status) -> Cell {
+    let changed = world.change(scope, cell, |cell| cell.status = status);
+    changed.await
 }
