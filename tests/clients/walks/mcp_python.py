@@ -10,7 +10,7 @@ import traceback
 
 from mcp import Client, StdioServerParameters
 from mcp.types import PromptReference, ResourceTemplateReference
-from mcp_steps import TOOLS, check, steps
+from mcp_steps import TOOLS, check, drive
 
 SERVER, CWD = sys.argv[1], sys.argv[2]
 cases = 0
@@ -23,23 +23,11 @@ def report(case, trouble):
 
 
 async def call_each(client, mark):
-    walk = steps(mark)
-    step = next(walk)
-    while True:
-        tool, arguments, *expected = step
+    async def call(tool, arguments):
         result = await client.call_tool(tool, arguments)
-        text = "".join(block.text for block in result.content)
-        if expected:
-            check(result.is_error and f"code: {expected[0]}" in text, text)
-            sent = text
-        else:
-            check(not result.is_error, text)
-            check(json.loads(text) == result.structured_content, text)
-            sent = result.structured_content
-        try:
-            step = walk.send(sent)
-        except StopIteration:
-            return
+        return result.is_error, "".join(block.text for block in result.content), result.structured_content
+
+    await drive(mark, call)
 
 
 async def look_around(client):
@@ -72,7 +60,7 @@ async def complete(client):
 
 
 async def era(mode, version):
-    server = StdioServerParameters(command=SERVER, args=["mcp-stdio"], cwd=CWD, env=dict(__import__("os").environ))
+    server = StdioServerParameters(command=SERVER, cwd=CWD)
     async with Client(server, mode=mode) as client:
         check(client.protocol_version == version, client.protocol_version)
         check(client.server_info.name == "hyphae", client.server_info)

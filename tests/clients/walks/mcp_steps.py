@@ -66,6 +66,25 @@ def steps(mark: str):
     check("preview" in text, text)
 
 
+async def drive(mark: str, call) -> None:
+    """Goes through all steps with a client; `await call(tool, arguments)` returns (failed, text, structured result)."""
+    import json
+
+    walk = steps(mark)
+    step = next(walk)
+    while True:
+        tool, arguments, *code = step
+        failed, text, structured = await call(tool, arguments)
+        if code:
+            check(failed and f"code: {code[0]}" in text, text)
+        else:
+            check(not failed and json.loads(text) == structured, text)
+        try:
+            step = walk.send(text if code else structured)
+        except StopIteration:
+            return
+
+
 def tools_called():
     """The tools that `steps` calls, without a server: used to see that none is forgotten."""
     import re
