@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, de::IgnoredAny};
 
 /// Where something stands in what is read.
@@ -61,6 +62,11 @@ impl fmt::Display for Bad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.why)
     }
+}
+
+/// Drops what of a time is finer than what stores keep.
+pub(crate) fn to_microsecond(time: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 /// Reads a JSON object, or says what is wrong with it. (A list would do for a struct, too.)

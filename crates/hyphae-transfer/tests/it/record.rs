@@ -211,6 +211,12 @@ fn a_line_end_of_any_kind_and_a_mark_are_no_fault() {
 }
 
 #[test]
+fn a_time_finer_than_stores_keep_is_read_to_the_microsecond() {
+    let fine = written(&[identity(1)]).replace("05.000006Z", "05.0000069Z");
+    assert_eq!(read(&fine), (vec![identity(1)], vec![]));
+}
+
+#[test]
 fn values_that_are_none_are_bad_lines() {
     let good = written(&[Item::Cell(Box::new(kept(|_| ())))]);
     let line = good.lines().nth(1).unwrap();
