@@ -66,7 +66,8 @@ impl fmt::Display for Bad {
 
 /// Drops what of a time is finer than what stores keep.
 pub(crate) fn to_microsecond(time: Timestamp) -> Timestamp {
-    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+    let rest = time.subsec_nanosecond() / 1000 * 1000;
+    Timestamp::new(time.as_second(), rest).unwrap_or(time)
 }
 
 /// Reads a JSON object, or says what is wrong with it. (A list would do for a struct, too.)

@@ -299,6 +299,19 @@ pub(super) struct DiffLine<'a> {
     pub(super) cell_type: Cow<'a, str>,
     pub(super) salience: f64,
     pub(super) at: Time,
+    #[serde(borrow)]
+    pub(super) visibility: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) gone: Option<GoneState<'a>>,
+}
+
+/// Of a cell that was erased.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GoneState<'a> {
+    #[serde(borrow)]
+    pub(super) project: Cow<'a, str>,
+    pub(super) author: CredentialId,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
