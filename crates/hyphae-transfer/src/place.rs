@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, de::IgnoredAny};
 
 /// Where something stands in what is read.
@@ -61,6 +62,12 @@ impl fmt::Display for Bad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.why)
     }
+}
+
+/// Drops what of a time is finer than what stores keep.
+pub(crate) fn to_microsecond(time: Timestamp) -> Timestamp {
+    let rest = time.subsec_nanosecond() / 1000 * 1000;
+    Timestamp::new(time.as_second(), rest).unwrap_or(time)
 }
 
 /// Reads a JSON object, or says what is wrong with it. (A list would do for a struct, too.)

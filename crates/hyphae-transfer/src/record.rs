@@ -18,7 +18,8 @@
 //! - What a thing has not is left out; a field that is not known is a fault, because leaving it
 //!   out would lose it. A change of the format has a new version.
 //! - A thing refers only to things before it. The order of diffs is the order of their lines:
-//!   [`Diff::sequence`](hyphae_core::diff::Diff::sequence) is read as 0.
+//!   [`Diff::sequence`](hyphae_core::diff::Diff::sequence) is read as 0. A diff whose memory was
+//!   erased since says where that lay.
 //!
 //! What is written is read back equal, and what was written here is written again byte for byte.
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{foreign::Program, lines::without_mark};
+use crate::{foreign::Program, lines::without_mark, place::object};
 
 /// How many bytes of a file are enough to tell; more does not hurt.
 pub const HEAD_BYTES: usize = 1 << 20;
@@ -66,10 +66,10 @@ fn known() -> String {
 /// [`UnknownFormat`] lists what is known.
 pub fn sniff(name: &str, head: &[u8]) -> Result<Format, UnknownFormat> {
     let head = without_mark(head);
-    let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let lines = lines.filter(|line| !line.is_empty());
+    let lines = head.split(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| std::str::from_utf8(line.trim_ascii()).ok());
     let by_line = lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
+        .filter_map(|line| object(line).ok())
         .find_map(|line| of_line(&line));
     by_line
         .or_else(|| is_mem0(head).then_some(Format::Foreign(Program::Mem0)))

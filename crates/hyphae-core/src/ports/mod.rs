@@ -20,5 +20,5 @@ pub use reads::{
     Wanted,
 };
 pub use sessions::{SessionError, SessionStore};
-pub use transfer::{Item, ItemKey, KeptCell, Put, TransferStore};
+pub use transfer::{Gone, Item, ItemKey, KeptCell, KeptDiff, Put, TransferStore};
 pub use writes::{Committed, Derived, Link, NewCell, NewLink, Revision, Step, Write};

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{ChosenModel, Confirmation, Link, Past, StoreError};
 use crate::{
     audit::AuditRow,
-    cell::Cell,
+    cell::{Cell, Visibility},
     conflict::Conflict,
     diff::Diff,
     ids::{CellId, CredentialId},
@@ -23,8 +23,8 @@ use crate::{
 pub trait TransferStore: fmt::Debug + Send + Sync {
     /// Returns at most `limit` items after one, in an order in which an item refers only to
     /// items before it and which depends on nothing but the items: by kind, then by id (diffs
-    /// and audit rows by the order of commits). Only what belongs to `project`, if one is named;
-    /// what leads out of it is left out.
+    /// by the order of commits). Only what belongs to `project`, if one is named; what leads out
+    /// of it is left out. Identities are those who wrote something.
     async fn items(
         &self,
         owner: Owner,
@@ -37,9 +37,11 @@ pub trait TransferStore: fmt::Debug + Send + Sync {
     /// already is left as it is.
     ///
     /// An item that refers to something that is not there is [`Put::Orphan`], and the others are
-    /// kept. Cells take new places in the order of changes, in the order in which they are put;
-    /// so do diffs. Vectors of another model than the chosen one are kept as such and are made
-    /// again by `reembed`; the first vector of a tenant that has chosen no model chooses its own.
+    /// kept; a project that is not there is made. No key opens an identity. Cells take new places
+    /// in the order of changes, in the order in which they are put; so do diffs. A vector of
+    /// another model than the chosen one is kept as such, and one that is missing or of another
+    /// model is made again by `reembed`; the first vector of a tenant that has chosen no model
+    /// chooses its own.
     async fn put_items(&self, owner: Owner, items: &[Item]) -> Result<Vec<Put>, StoreError>;
 }
 
@@ -52,7 +54,7 @@ pub struct ItemKey(pub Vec<u8>);
 pub enum Item {
     /// Somebody who wrote something. Keys do not travel: whoever it is needs a new one.
     Identity {
-        /// The identity.
+        /// Who.
         id: CredentialId,
         /// What it is called.
         name: String,
@@ -87,8 +89,8 @@ pub enum Item {
         /// The memory.
         cell: CellId,
     },
-    /// A change. Its sequence is not part of it.
-    Diff(Box<Diff>),
+    /// A change.
+    Diff(Box<KeptDiff>),
     /// A row of the audit.
     Audit(Box<AuditRow>),
 }
@@ -108,12 +110,32 @@ pub struct KeptCell {
     pub last_access: Timestamp,
 }
 
+/// A change with all that it remembers of its memory. Its sequence is not part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptDiff {
+    /// The change.
+    pub diff: Diff,
+    /// Who could recall the memory then.
+    pub visibility: Visibility,
+    /// Where the memory lay, if it was erased since; one that is there tells by itself.
+    pub gone: Option<Gone>,
+}
+
+/// What is left of an erased memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// What it was filed under.
+    pub project: Project,
+    /// Whose key wrote it.
+    pub author: CredentialId,
+}
+
 /// What became of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Put {
     /// It is kept.
     New,
-    /// It is there already, and the same.
+    /// It is there already, and the same; of a memory, as far as it can be recalled or shown.
     Same,
     /// Something else has its id; that stays.
     Other,

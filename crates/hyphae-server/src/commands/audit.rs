@@ -11,7 +11,7 @@ use hyphae_core::{
     ports::{AuditFilter, Clock, CredentialStore, MemoryStore},
     scope::{Owner, Project},
 };
-use jiff::{Timestamp, Zoned, civil, tz::TimeZone};
+use jiff::{SpanRelativeTo, Timestamp, civil};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -103,19 +103,20 @@ fn find(all: &[Credential], who: &str) -> anyhow::Result<CredentialId> {
     }
 }
 
-/// Reads a moment: a time with its zone, a date or a time of day in this machine's zone, or how
-/// long ago (`2h`, `3 days`).
+/// Reads a moment: a time with its zone, a date or a time of day in UTC, as this command prints
+/// them, or how long ago (`2h`, `3 days`).
 fn moment_of(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     if let Ok(moment) = Timestamp::from_str(text) {
         return Ok(moment);
     }
-    let zone = TimeZone::system();
     if let Ok(time) = civil::DateTime::from_str(text) {
-        return Ok(time.to_zoned(zone)?.timestamp());
+        return Ok(Timestamp::from_str(&format!("{time}Z"))?);
     }
     if let Ok(span) = jiff::Span::from_str(text) {
-        let here = Zoned::new(now, zone);
-        return Ok(here.checked_sub(span.abs())?.timestamp());
+        let long = span
+            .abs()
+            .to_duration(SpanRelativeTo::days_are_24_hours())?;
+        return Ok(now.checked_sub(long)?);
     }
     bail!("is no time; write 2026-01-31, 2026-01-31T12:00:00Z, or how long ago, such as 2h or 3d")
 }
@@ -215,8 +216,18 @@ mod tests {
         ];
         assert_eq!(find(&all, "me").unwrap(), all[2].id);
         assert_eq!(find(&all, "55556666").unwrap(), all[1].id);
-        assert!(find(&all, "ci").unwrap_err().to_string().contains("several"));
-        assert!(find(&all, "you").unwrap_err().to_string().contains("no such"));
+        assert!(
+            find(&all, "ci")
+                .unwrap_err()
+                .to_string()
+                .contains("several")
+        );
+        assert!(
+            find(&all, "you")
+                .unwrap_err()
+                .to_string()
+                .contains("no such")
+        );
         assert!(find(&all, "5555666").is_err(), "too short for an id");
     }
 }

@@ -3,6 +3,8 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::{Deserialize, Deserializer, de};
 
+use crate::place::to_microsecond;
+
 /// A moment. One without a zone is taken as UTC, a day as its beginning, a number as seconds
 /// since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +22,7 @@ impl Moment {
                     .ok()
                     .and_then(|day: civil::Date| in_utc(day.into()))
             })
-            .map(Self)
+            .map(|time| Self(to_microsecond(time)))
     }
 }
 
@@ -51,7 +53,10 @@ mod tests {
             let moment: Moment = serde_json::from_str(json).unwrap();
             assert_eq!(moment.0.to_string(), want, "{json}");
         };
-        check("\"2025-03-04T05:06:07.890Z\"", "2025-03-04T05:06:07.89Z");
+        check(
+            "\"2025-03-04T05:06:07.123456789Z\"",
+            "2025-03-04T05:06:07.123456Z",
+        );
         check("\"2025-03-04T05:06:07-07:00\"", "2025-03-04T12:06:07Z");
         check("\"2025-03-04T05:06:07\"", "2025-03-04T05:06:07Z");
         check("\"2025-03-04 05:06:07\"", "2025-03-04T05:06:07Z");

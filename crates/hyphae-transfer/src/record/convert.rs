@@ -7,8 +7,9 @@ use hyphae_core::{
     cell::{BadValue, Cell, Content, Origin, Share, Validity},
     conflict::{Conflict, ConflictKind, Resolution},
     diff::{Diff, DiffKind},
+    ids::CellId,
     label::{Tag, Tags, Topic},
-    ports::{ChosenModel, Confirmation, Item, KeptCell, Link, Past, Sequence},
+    ports::{ChosenModel, Confirmation, Gone, Item, KeptCell, KeptDiff, Link, Past, Sequence},
     recall::{Terms, Vector},
     relation::Relation,
     scope::Project,
@@ -17,9 +18,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::IntoDeserializer};
 
 use super::wire::{
-    AuditLine, Bytes, CellLine, CellState, ConfirmationLine, ConflictLine, DiffLine, IdentityLine,
-    KeyLine, Kind, LinkLine, OriginState, PastLine, RelationLine, ResolutionState, Time,
-    VectorState,
+    AuditLine, Bytes, CellLine, CellState, ConfirmationLine, ConflictLine, DiffLine, GoneState,
+    IdentityLine, KeyLine, Kind, LinkLine, OriginState, PastLine, RelationLine, ResolutionState,
+    Time, VectorState,
 };
 use crate::place::object;
 
@@ -117,21 +118,7 @@ pub(super) fn to_json(item: &Item, out: &mut Vec<u8>) -> serde_json::Result<()> 
                 cell: *cell,
             },
         ),
-        Item::Diff(diff) => put(
-            out,
-            &DiffLine {
-                kind,
-                id: diff.id,
-                change: diff.kind.name().into(),
-                cell: diff.cell,
-                revision: diff.revision,
-                other: diff.other,
-                author: diff.author,
-                cell_type: diff.cell_type.name().into(),
-                salience: diff.salience.get(),
-                at: Time(diff.at),
-            },
-        ),
+        Item::Diff(kept) => put(out, &from_diff(kind, kept)),
         Item::Audit(row) => put(out, &from_audit(kind, row)),
     }
 }
@@ -160,8 +147,9 @@ pub(super) fn from_json(kind: Kind, json: &str) -> Result<Option<Item>, String> 
         }
         Kind::Link => {
             let line: LinkLine = object(json)?;
+            two(line.from, line.to)?;
             if !(line.weight > 0.0 && line.weight <= 1.0) {
-                return Err("`weight` is not above 0 and at most 1".to_owned());
+                return Err(NO_WEIGHT.to_owned());
             }
             Item::Link {
                 from: line.from,
@@ -173,12 +161,14 @@ pub(super) fn from_json(kind: Kind, json: &str) -> Result<Option<Item>, String> 
         }
         Kind::Relation => {
             let line: RelationLine<'_> = object(json)?;
+            two(line.from, line.to)?;
+            let weight = Share::new(line.weight).filter(|weight| weight.get() > 0.0);
             Item::Relation(Box::new(Relation {
                 id: line.id,
                 from: line.from,
                 kind: named("relation", &line.relation)?,
                 to: line.to,
-                weight: share("weight", line.weight)?,
+                weight: weight.ok_or_else(|| NO_WEIGHT.to_owned())?,
                 author: line.author,
                 created_at: line.created_at.0,
                 reason: line.reason.map(Cow::into_owned),
@@ -190,7 +180,7 @@ pub(super) fn from_json(kind: Kind, json: &str) -> Result<Option<Item>, String> 
             let line: ConfirmationLine<'_> = object(json)?;
             Item::Confirmation(Box::new(Confirmation {
                 cell: line.cell,
-                revision: line.revision,
+                revision: revision(line.revision)?,
                 by: line.by,
                 at: line.at.0,
                 evidence: line.evidence.map(Cow::into_owned),
@@ -205,24 +195,7 @@ pub(super) fn from_json(kind: Kind, json: &str) -> Result<Option<Item>, String> 
                 cell: line.cell,
             }
         }
-        Kind::Diff => {
-            let line: DiffLine<'_> = object(json)?;
-            let change = DiffKind::ALL
-                .into_iter()
-                .find(|kind| kind.name() == line.change);
-            Item::Diff(Box::new(Diff {
-                id: line.id,
-                sequence: Sequence::default(),
-                kind: change.ok_or_else(|| "`change` is no kind of diff".to_owned())?,
-                cell: line.cell,
-                revision: line.revision,
-                other: line.other,
-                author: line.author,
-                cell_type: named("cell_type", &line.cell_type)?,
-                salience: share("salience", line.salience)?,
-                at: line.at.0,
-            }))
-        }
+        Kind::Diff => Item::Diff(Box::new(to_diff(object(json)?)?)),
         Kind::Audit => Item::Audit(Box::new(to_audit(object(json)?)?)),
         Kind::End => return Ok(None),
     }))
@@ -243,6 +216,23 @@ fn named<T: FromStr<Err = BadValue>>(field: &str, name: &str) -> Result<T, Strin
 
 fn share(field: &str, number: f64) -> Result<Share, String> {
     Share::new(number).ok_or_else(|| format!("`{field}` is not from 0 to 1"))
+}
+
+const NO_WEIGHT: &str = "`weight` is not above 0 and at most 1";
+
+/// Refuses a link or a conflict of a cell with itself.
+fn two(one: CellId, other: CellId) -> Result<(), String> {
+    if one == other {
+        return Err("it has the same memory at both ends".to_owned());
+    }
+    Ok(())
+}
+
+fn revision(number: u32) -> Result<u32, String> {
+    if number == 0 {
+        return Err("a revision is at least 1".to_owned());
+    }
+    Ok(number)
 }
 
 fn fault(field: &str, error: &impl std::error::Error) -> String {
@@ -334,8 +324,8 @@ fn to_cell(state: &CellState<'_>) -> Result<Cell, String> {
     let topic = state.topic.as_deref().map(Topic::new).transpose();
     let tags: Result<Vec<Tag>, BadValue> = state.tags.iter().map(|tag| Tag::new(tag)).collect();
     let validity = Validity::new(time(state.valid_from), time(state.valid_until));
-    if state.revision == 0 || state.content_revision == 0 {
-        return Err("a revision is at least 1".to_owned());
+    if revision(state.content_revision)? > revision(state.revision)? {
+        return Err("`content_revision` is above `revision`".to_owned());
     }
     Ok(Cell {
         id: state.id,
@@ -401,6 +391,7 @@ fn from_conflict(kind: Kind, conflict: &Conflict) -> ConflictLine<'_> {
 }
 
 fn to_conflict(line: ConflictLine<'_>) -> Result<Conflict, String> {
+    two(line.left, line.right)?;
     let how = [ConflictKind::Stated, ConflictKind::Judged]
         .into_iter()
         .find(|kind| kind.name() == line.how);
@@ -421,6 +412,55 @@ fn to_conflict(line: ConflictLine<'_>) -> Result<Conflict, String> {
         opened_by: line.opened_by,
         opened_at: line.opened_at.0,
         resolution: resolution.transpose()?,
+    })
+}
+
+fn from_diff(kind: Kind, kept: &KeptDiff) -> DiffLine<'_> {
+    let diff = &kept.diff;
+    DiffLine {
+        kind,
+        id: diff.id,
+        change: diff.kind.name().into(),
+        cell: diff.cell,
+        revision: diff.revision,
+        other: diff.other,
+        author: diff.author,
+        cell_type: diff.cell_type.name().into(),
+        salience: diff.salience.get(),
+        at: Time(diff.at),
+        visibility: kept.visibility.name().into(),
+        gone: kept.gone.as_ref().map(|gone| GoneState {
+            project: gone.project.as_str().into(),
+            author: gone.author,
+        }),
+    }
+}
+
+fn to_diff(line: DiffLine<'_>) -> Result<KeptDiff, String> {
+    let change = DiffKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == line.change);
+    let gone = line.gone.map(|state| {
+        Ok::<_, String>(Gone {
+            project: to_project(&state.project)?,
+            author: state.author,
+        })
+    });
+    Ok(KeptDiff {
+        diff: Diff {
+            id: line.id,
+            sequence: Sequence::default(),
+            kind: change.ok_or_else(|| "`change` is no kind of diff".to_owned())?,
+            cell: line.cell,
+            revision: revision(line.revision)?,
+            other: line.other,
+            author: line.author,
+            cell_type: named("cell_type", &line.cell_type)?,
+            salience: share("salience", line.salience)?,
+            at: line.at.0,
+        },
+        visibility: named("visibility", &line.visibility)?,
+        gone: gone.transpose()?,
     })
 }
 

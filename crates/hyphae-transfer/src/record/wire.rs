@@ -12,6 +12,8 @@ use serde::{
 };
 use uuid::Uuid;
 
+use crate::place::to_microsecond;
+
 /// The kinds of lines, in the order in which a store gives items out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -74,6 +76,7 @@ pub(super) struct Probe<'a> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct HeaderLine<'a> {
     #[serde(borrow)]
     pub(super) hyphae: Cow<'a, str>,
@@ -296,6 +299,19 @@ pub(super) struct DiffLine<'a> {
     pub(super) cell_type: Cow<'a, str>,
     pub(super) salience: f64,
     pub(super) at: Time,
+    #[serde(borrow)]
+    pub(super) visibility: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) gone: Option<GoneState<'a>>,
+}
+
+/// Of a cell that was erased.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GoneState<'a> {
+    #[serde(borrow)]
+    pub(super) project: Cow<'a, str>,
+    pub(super) author: CredentialId,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -320,7 +336,7 @@ pub(super) struct AuditLine<'a> {
     pub(super) redactions: u32,
 }
 
-/// A moment, to the microsecond.
+/// A moment, to the microsecond; what is finer is dropped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time(pub(super) Timestamp);
 
@@ -333,7 +349,7 @@ impl Serialize for Time {
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Timestamp::deserialize(deserializer).map(Self)
+        Timestamp::deserialize(deserializer).map(|time| Self(to_microsecond(time)))
     }
 }
 

@@ -7,7 +7,7 @@ use hyphae_core::{
     diff::{Diff, DiffKind},
     ids::{AuditId, CellId, ConflictId, CredentialId, DiffId, EdgeId, SessionId},
     label::{Tag, Tags, Topic},
-    ports::{ChosenModel, Confirmation, Item, KeptCell, Link, Past, Sequence},
+    ports::{ChosenModel, Confirmation, Gone, Item, KeptCell, KeptDiff, Link, Past, Sequence},
     recall::{Term, Terms, Vector},
     relation::{Relation, RelationKind},
     scope::Project,
@@ -124,6 +124,16 @@ fn origin() -> impl Strategy<Value = Origin> {
     )
 }
 
+/// A revision, and one not after it.
+fn revisions() -> impl Strategy<Value = (u32, u32)> {
+    (1..=u32::MAX).prop_flat_map(|revision| (Just(revision), 1..=revision))
+}
+
+/// Two cells.
+fn ends() -> impl Strategy<Value = (CellId, CellId)> {
+    (cell_id(), cell_id()).prop_filter("one cell", |(one, other)| one != other)
+}
+
 pub(crate) fn cell() -> impl Strategy<Value = Cell> {
     let what = (cell_id(), content(), select(CellType::ALL.to_vec()));
     let weights = (share(), share());
@@ -132,8 +142,7 @@ pub(crate) fn cell() -> impl Strategy<Value = Cell> {
         select(Layer::ALL.to_vec()),
         select(Visibility::ALL.to_vec()),
         select(Status::ALL.to_vec()),
-        1..=u32::MAX,
-        1..=u32::MAX,
+        revisions(),
     );
     let labels = (topic(), tags(), validity());
     let when = (option::of(time()), origin(), time(), time());
@@ -142,7 +151,7 @@ pub(crate) fn cell() -> impl Strategy<Value = Cell> {
             (id, content, cell_type),
             (salience, confidence),
             (author, project),
-            (layer, visibility, status, revision, content_revision),
+            (layer, visibility, status, (revision, content_revision)),
             (topic, tags, validity),
             (verified_at, origin, created_at, updated_at),
         )| Cell {
@@ -198,18 +207,19 @@ fn past() -> impl Strategy<Value = Item> {
 
 fn link() -> impl Strategy<Value = Item> {
     let weight = (1_u32..=0x3f80_0000).prop_map(f32::from_bits);
-    (cell_id(), cell_id(), weight).prop_map(|(from, to, weight)| Item::Link {
+    (ends(), weight).prop_map(|((from, to), weight)| Item::Link {
         from,
         link: Link { to, weight },
     })
 }
 
 fn relation() -> impl Strategy<Value = Item> {
-    let ends = (uuid(), cell_id(), cell_id());
+    let ends = (uuid(), ends());
     let kind = select(RelationKind::ALL.to_vec());
-    let given = (share(), credential(), time(), some_text(), any::<bool>());
+    let weight = share().prop_filter("no weight", |weight| weight.get() > 0.0);
+    let given = (weight, credential(), time(), some_text(), any::<bool>());
     (ends, kind, given).prop_map(
-        |((id, from, to), kind, (weight, author, created_at, reason, active))| {
+        |((id, (from, to)), kind, (weight, author, created_at, reason, active))| {
             Item::Relation(Box::new(Relation {
                 id: EdgeId::new(id),
                 from,
@@ -226,7 +236,7 @@ fn relation() -> impl Strategy<Value = Item> {
 }
 
 fn conflict() -> impl Strategy<Value = Item> {
-    let ends = (uuid(), cell_id(), cell_id());
+    let ends = (uuid(), ends());
     let opened = (
         select(vec![ConflictKind::Stated, ConflictKind::Judged]),
         some_text(),
@@ -243,7 +253,7 @@ fn conflict() -> impl Strategy<Value = Item> {
         },
     ));
     (ends, opened, resolution).prop_map(
-        |((id, left, right), (kind, why, opened_by, opened_at), resolution)| {
+        |((id, (left, right)), (kind, why, opened_by, opened_at), resolution)| {
             Item::Conflict(Box::new(Conflict {
                 id: ConflictId::new(id),
                 left,
@@ -259,7 +269,7 @@ fn conflict() -> impl Strategy<Value = Item> {
 }
 
 fn confirmation() -> impl Strategy<Value = Item> {
-    (cell_id(), any::<u32>(), credential(), time(), some_text()).prop_map(
+    (cell_id(), 1..=u32::MAX, credential(), time(), some_text()).prop_map(
         |(cell, revision, by, at, evidence)| {
             Item::Confirmation(Box::new(Confirmation {
                 cell,
@@ -278,7 +288,7 @@ fn diff() -> impl Strategy<Value = Item> {
         diff_id(),
         select(DiffKind::ALL.to_vec()),
         cell_id(),
-        any::<u32>(),
+        1..=u32::MAX,
         option::of(cell_id()),
     );
     let who = (
@@ -287,9 +297,19 @@ fn diff() -> impl Strategy<Value = Item> {
         share(),
         time(),
     );
-    (what, who).prop_map(
-        |((id, kind, cell, revision, other), (author, cell_type, salience, at))| {
-            Item::Diff(Box::new(Diff {
+    let seen = (
+        select(Visibility::ALL.to_vec()),
+        option::of(
+            (project(), credential()).prop_map(|(project, author)| Gone { project, author }),
+        ),
+    );
+    (what, who, seen).prop_map(
+        |(
+            (id, kind, cell, revision, other),
+            (author, cell_type, salience, at),
+            (visibility, gone),
+        )| {
+            let diff = Diff {
                 id,
                 sequence: Sequence(0),
                 kind,
@@ -300,6 +320,11 @@ fn diff() -> impl Strategy<Value = Item> {
                 cell_type,
                 salience,
                 at,
+            };
+            Item::Diff(Box::new(KeptDiff {
+                diff,
+                visibility,
+                gone,
             }))
         },
     )

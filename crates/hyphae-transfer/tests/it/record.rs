@@ -211,6 +211,12 @@ fn a_line_end_of_any_kind_and_a_mark_are_no_fault() {
 }
 
 #[test]
+fn a_time_finer_than_stores_keep_is_read_to_the_microsecond() {
+    let fine = written(&[identity(1)]).replace("05.000006Z", "05.0000069Z");
+    assert_eq!(read(&fine), (vec![identity(1)], vec![]));
+}
+
+#[test]
 fn values_that_are_none_are_bad_lines() {
     let good = written(&[Item::Cell(Box::new(kept(|_| ())))]);
     let line = good.lines().nth(1).unwrap();
@@ -244,6 +250,11 @@ fn values_that_are_none_are_bad_lines() {
             "line 2: invalid value: integer `-1`, expected u32",
         ),
         (
+            "content_revision",
+            "4294967295",
+            "line 2: `content_revision` is above `revision`",
+        ),
+        (
             "layer",
             "\"L9\"",
             "line 2: `layer`: `L9` is not L0, L1 or L2",
@@ -264,6 +275,41 @@ fn values_that_are_none_are_bad_lines() {
     ] {
         let complaint = set(field, value);
         assert!(complaint.starts_with(want), "{field}: {complaint}");
+    }
+}
+
+#[test]
+fn links_that_are_none_are_bad_lines() {
+    let id = "00000000-0000-0000-0000-000000000001";
+    let other = "00000000-0000-0000-0000-000000000002";
+    let at = "2026-01-02T03:04:05Z";
+    let weightless = "`weight` is not above 0 and at most 1";
+    let alone = "it has the same memory at both ends";
+    let link = |from, weight| {
+        format!(r#"{{"kind":"link","from":"{from}","to":"{id}","weight":{weight}}}"#)
+    };
+    let relation = |from, weight| {
+        format!(
+            r#"{{"kind":"relation","id":"{id}","from":"{from}","relation":"supports","to":"{id}","weight":{weight},"author":"{id}","created_at":"{at}","active":true}}"#
+        )
+    };
+    let conflict = format!(
+        r#"{{"kind":"conflict","id":"{id}","left":"{id}","right":"{id}","how":"stated","opened_by":"{id}","opened_at":"{at}"}}"#
+    );
+    for (line, want) in [
+        (link(id, "0.5"), alone),
+        (link(other, "0"), weightless),
+        (link(other, "1.5"), weightless),
+        (relation(id, "0.5"), alone),
+        (relation(other, "0"), weightless),
+        (conflict, alone),
+    ] {
+        let (items, complaints) = read(&format!("{HEADER}\n{line}\n"));
+        assert_eq!(items, []);
+        assert_eq!(complaints[0], format!("line 2: {want}"), "{line}");
+    }
+    for line in [link(other, "1"), relation(other, "1")] {
+        assert_eq!(read(&format!("{HEADER}\n{line}\n")).0.len(), 1, "{line}");
     }
 }
 
