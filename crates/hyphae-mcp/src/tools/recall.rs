@@ -91,7 +91,7 @@ pub(super) async fn run(call: &Call<'_>, mut arguments: Arguments) -> Result<Ans
     answer.field("mode", recalled.mode.name());
     answer.field("model", call.memories().embedder().model().id.as_str());
     if recalled.mode == Mode::Keywords {
-        answer.warn("some memories were embedded with another model and are found by words only; run `hyphae-server reembed`");
+        answer.warn("some memories were embedded with another model and are found by words only; run `hyphae-server reembed --embedder minilm`");
     }
     let hits = recalled
         .matches
