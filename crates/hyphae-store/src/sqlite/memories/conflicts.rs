@@ -153,6 +153,7 @@ macro_rules! conflict_columns {
          k.verdict, k.reason, k.decided_by, k.decided_at"
     };
 }
+pub(super) use conflict_columns;
 
 pub(crate) async fn conflict(
     connection: &mut SqliteConnection,
@@ -215,7 +216,7 @@ pub(crate) async fn open_conflicts(
     Ok(rows.iter().map(to_conflict).collect::<Result<_, _>>()?)
 }
 
-fn to_conflict(row: &SqliteRow) -> Result<Conflict, BadRow> {
+pub(super) fn to_conflict(row: &SqliteRow) -> Result<Conflict, BadRow> {
     let row = Columns(row);
     let resolution = match row.get::<Option<i64>>(7, "verdict")? {
         None => None,

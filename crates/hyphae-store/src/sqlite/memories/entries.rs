@@ -3,7 +3,7 @@
 use hyphae_core::{
     cell::Cell,
     ids::{CellId, CredentialId},
-    ports::{Change, Derived, Entry, NewCell, Sequence},
+    ports::{Change, Derived, Entry, Sequence},
     recall::Terms,
     scope::Scope,
 };
@@ -181,7 +181,8 @@ fn to_change(
 pub(super) async fn add(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
+    cell: &Cell,
+    derived: &Derived,
     sequence: i64,
     model: i64,
 ) -> Result<(), Fault> {
@@ -192,14 +193,14 @@ pub(super) async fn add(
         own_project!(),
         ", $3, $4, $5, $6, $6, $7, $8, $9)"
     );
-    let (terms, context) = (new.derived.terms.clone(), new.derived.context.clone());
+    let (terms, context) = (derived.terms.clone(), derived.context.clone());
     scoped(SQL, scope)
         .bind(sequence)
-        .bind(new.cell.id.uuid().as_bytes().as_slice())
-        .bind(from_visibility(new.cell.visibility))
+        .bind(cell.id.uuid().as_bytes().as_slice())
+        .bind(from_visibility(cell.visibility))
         .bind(model)
-        .bind(from_vector(&new.derived.vector))
-        .bind(facts_of(&new.cell, terms, context).to_bytes())
+        .bind(from_vector(&derived.vector))
+        .bind(facts_of(cell, terms, context).to_bytes())
         .execute(connection)
         .await?;
     Ok(())

@@ -3,7 +3,8 @@
 //! `commit` carries out a write; `insert`, `revise`, `erase`, `relations`, `conflicts` and
 //! `voices` are its steps and the reads that belong to them, `audit` and `diffs` what they leave
 //! behind. `entries` writes and reads what recall needs, `edges` keeps semantic links within
-//! their bounds, `tags` and `names` serve completions, `reads` and `maintenance` are the rest.
+//! their bounds, `tags` and `names` serve completions, `transfer` moves
+//! everything, `reads` and `maintenance` are the rest.
 
 mod audit;
 mod commit;
@@ -20,6 +21,7 @@ mod reads;
 mod relations;
 mod revise;
 mod tags;
+mod transfer;
 mod voices;
 
 use async_trait::async_trait;
