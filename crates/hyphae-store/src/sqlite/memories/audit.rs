@@ -104,7 +104,7 @@ macro_rules! page {
                  a.subjects, a.diffs, a.reason, a.redactions from ",
             $from,
             " join projects p on p.tenant_id = a.tenant_id and p.project_no = a.project_no
-             where a.tenant_id = $1 and ($2 is null or a.audit_id < $2) and (($3 >> a.action) & 1)
+             where a.tenant_id = $1 and a.audit_id < $2 and (($3 >> a.action) & 1)
              and ($4 is null or a.credential_id = $4) and ($5 is null or p.name = $5)
              and ($6 is null or a.at >= $6) and ($7 is null or a.at < $7)
              order by a.audit_id desc limit $8 + 0"
@@ -143,7 +143,12 @@ fn filtered<'q>(sql: &'static str, tenant: TenantId, filter: &AuditFilter) -> Sq
         actions.fold(0_i64, |set, action| set | 1 << from_action(*action))
     };
     of_tenant(sql, tenant)
-        .bind(filter.before.map(|before| id(before.uuid())))
+        // One byte longer than any id, so that it is behind them all.
+        .bind(
+            filter
+                .before
+                .map_or_else(|| vec![0xff; 17], |before| id(before.uuid())),
+        )
         .bind(actions)
         .bind(filter.credential.map(|credential| id(credential.uuid())))
         .bind(filter.project.as_ref().map(|name| name.as_str().to_owned()))

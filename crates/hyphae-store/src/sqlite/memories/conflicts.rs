@@ -194,11 +194,13 @@ pub(crate) async fn open_conflicts(
         conflict_columns!(),
         " from (
              select l.conflict_id from json_each($6) n
-             cross join conflicts l on l.tenant_id = $1 and l.left_id = unhex(n.value)
+             cross join conflicts l indexed by conflicts_of_left
+                 on l.tenant_id = $1 and l.left_id = unhex(n.value)
              where l.verdict is null
              union
              select r.conflict_id from json_each($6) n
-             cross join conflicts r on r.tenant_id = $1 and r.right_id = unhex(n.value)
+             cross join conflicts r indexed by conflicts_of_right
+                 on r.tenant_id = $1 and r.right_id = unhex(n.value)
              where r.verdict is null
          ) about
          cross join conflicts k on k.tenant_id = $1 and k.conflict_id = about.conflict_id",
