@@ -6,6 +6,7 @@
 )]
 
 mod console;
+mod masking;
 mod recalling;
 mod rig;
 mod storing;
