@@ -137,8 +137,10 @@ macro_rules! memory_contract {
             what_was_erased_can_be_stored_anew
             an_erasure_is_told_to_those_who_could_see_the_cell_and_to_nobody_else
             what_was_hidden_before_it_was_erased_stays_hidden
+            what_was_erased_makes_room
             a_relation_comes_back_with_every_field
             relations_are_given_by_either_end_each_once_and_oldest_first
+            relations_come_by_time_and_of_one_time_by_id
             a_relation_is_kept_once_for_each_pair_direction_and_kind
             a_relation_is_taken_back_and_brought_back
             a_relation_given_again_after_it_was_taken_back_has_its_old_id
@@ -235,8 +237,6 @@ macro_rules! credential_contract {
     };
 }
 
-/// Tests that nobody sees what is not theirs, through every verb.
-#[macro_export]
 /// Tests that everything can be moved from one store to another.
 #[macro_export]
 macro_rules! transfer_contract {
@@ -264,6 +264,8 @@ macro_rules! transfer_contract {
     };
 }
 
+/// Tests that nobody sees what is not theirs, through every verb.
+#[macro_export]
 macro_rules! isolation_contract {
     ($factory:path) => {
         $crate::contract_tests! { isolation, $factory,
