@@ -578,7 +578,7 @@ async fn every_verb_writes_to_what_the_first_version_wrote() {
     let done = world.commit(&ana, vec![insert(&same)]).await;
     assert_eq!(done, Committed::Same(merged.cell.id));
 
-    // A change that keeps the text keeps the words, and leaves the first format behind.
+    // A change that keeps the text keeps the words.
     let retract = |cell: &mut Cell| cell.status = Status::Retracted;
     let retracted = world.change(&ana, &plain.cell, retract).await;
     let found = store.changes(&ana, Sequence(6), 9).await.unwrap();

@@ -298,8 +298,7 @@ pub(crate) async fn agree_after(path: &Path, unaudited: i64) {
                  and e.sequence = c.sequence and e.cell_id = c.cell_id
                  and e.facts is not null and e.visibility = c.visibility and e.author = c.author
                  and substr(e.facts, 29, 32) = c.fingerprint
-                 and (substr(e.facts, 5, 1) = x'01'
-                     or substr(e.facts, 61, 1) = unhex(printf('%02x', c.status))))",
+                 and substr(e.facts, 61, 1) = unhex(printf('%02x', c.status)))",
         ),
         (
             "recall entries of no cell",

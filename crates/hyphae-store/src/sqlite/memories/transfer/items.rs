@@ -1,7 +1,6 @@
 //! What a store gives out: pages of items, and single ones to compare with.
 
 use hyphae_core::{
-    cell::Cell,
     diff::Diff,
     ids::{CellId, CredentialId, DiffId, TenantId},
     ports::{ChosenModel, Gone, Item, ItemKey, KeptCell, KeptDiff, Link, Sequence},
@@ -245,7 +244,7 @@ fn to_kept(row: &SqliteRow) -> Result<KeptCell, BadRow> {
         }
     };
     Ok(KeptCell {
-        context: context(rest.get(CELL_COLUMNS + 4, "recall entry")?, &cell)?,
+        context: context(rest.get(CELL_COLUMNS + 4, "recall entry")?)?,
         embedded_text: rest.get(CELL_COLUMNS, "embedded text")?,
         last_access: rest.time(CELL_COLUMNS + 1)?,
         cell,
@@ -253,10 +252,10 @@ fn to_kept(row: &SqliteRow) -> Result<KeptCell, BadRow> {
     })
 }
 
-fn context(facts: Option<&[u8]>, cell: &Cell) -> Result<Terms, BadRow> {
+fn context(facts: Option<&[u8]>) -> Result<Terms, BadRow> {
     let what = "recall entry";
     let (facts, _) = facts.and_then(part).ok_or(BadRow { what })?;
-    Ok(Facts::from_part(facts, Some(cell.created_at))?.context)
+    Ok(Facts::from_part(facts)?.context)
 }
 
 fn to_diff(row: &SqliteRow) -> Result<KeptDiff, BadRow> {
