@@ -13,6 +13,7 @@ mod disk;
 mod files;
 mod first_version;
 mod locks;
+mod old_file;
 mod processes;
 mod races;
 mod subject;
