@@ -31,7 +31,7 @@ pub enum Action {
     Restore,
     /// Decided a conflict.
     Resolve,
-    /// Brought memories in from a file.
+    /// Stored a memory that was brought in from elsewhere.
     Import,
 }
 

@@ -114,11 +114,13 @@ pub enum Entry {
 pub struct Found {
     /// Where it stands.
     pub place: Place,
-    /// The memory. Its key depends on the program, the source's own id and the text.
+    /// The memory. Its key depends on the program, the source's own id and the text without its
+    /// secrets.
     pub memory: NewMemory,
     /// The directory that it was said in, if the file tells, as that names it.
     pub directory: Option<String>,
-    /// How many secrets were masked in it.
+    /// How many secrets were masked in a text before it was split into this memory and those
+    /// that follow; 0 for all but the first. A text that is not split comes as it is.
     pub redactions: usize,
 }
 

@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 use super::{ATTEMPTS, BASE_LAYER, Memories, MemoryError, NewMemory, Outcome, Similar, Stored};
 use crate::{
     audit::{Action, Via},
-    cell::{Cell, Content, Origin, Status},
+    cell::{Cell, Content, Origin, Source, Status},
     diff::DiffKind,
     ids::CellId,
     label::{Tag, Topic},
@@ -25,6 +25,16 @@ struct Ready {
     key: Option<[u8; 32]>,
     redactions: u32,
     at: Timestamp,
+}
+
+impl Ready {
+    /// What is done, for the audit.
+    fn action(&self) -> Action {
+        match self.memory.origin.source {
+            Source::Imported => Action::Import,
+            Source::UserStated | Source::AgentInferred | Source::ToolOutput => Action::Store,
+        }
+    }
 }
 
 impl Memories {
@@ -104,7 +114,7 @@ impl Memories {
         };
         let mut steps = vec![step];
         steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
-        let mut write = self.write(Action::Store, via, steps);
+        let mut write = self.write(ready.action(), via, steps);
         write.redactions = ready.redactions;
         match self.store.commit(scope, &write).await? {
             Committed::Done(_) => self.held(scope, ready, id, outcome).await.map(Some),
@@ -163,7 +173,7 @@ impl Memories {
             return self.keep_key(scope, ready, via, id).await;
         }
         steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
-        let mut write = self.write(Action::Store, via, steps);
+        let mut write = self.write(ready.action(), via, steps);
         write.redactions = ready.redactions;
         if !self.store.commit(scope, &write).await?.is_done() {
             return Ok(None);
@@ -180,7 +190,7 @@ impl Memories {
         id: CellId,
     ) -> Result<Option<Stored>, MemoryError> {
         if let Some(key) = ready.key {
-            let write = self.write(Action::Store, via, vec![Step::Key { key, cell: id }]);
+            let write = self.write(ready.action(), via, vec![Step::Key { key, cell: id }]);
             let done = self.store.commit(scope, &write).await?;
             if let Committed::KeyUsed(id) = done {
                 return self.already(scope, ready, id, true).await;

@@ -1,10 +1,11 @@
 //! How memories come in.
 
 use hyphae_core::{
-    cell::{CellType, Origin, Visibility},
+    audit::Action,
+    cell::{CellType, Origin, Source, Visibility},
     ids::SessionId,
     memories::{MemoryError, NewMemory, Outcome},
-    ports::{Clock, MemoryStore, StoreError},
+    ports::{AuditFilter, Clock, MemoryStore, StoreError},
 };
 use pretty_assertions::assert_eq;
 
@@ -23,6 +24,27 @@ async fn the_same_text_is_kept_once_per_type() {
     let other = rig.keep(decision).await;
     assert_eq!(other.outcome, Outcome::Created);
     assert_ne!(other.id, first.id);
+}
+
+#[tokio::test]
+async fn the_audit_tells_what_was_brought_in_from_what_was_stored() {
+    let rig = Rig::new().await;
+    let imported = NewMemory {
+        origin: Origin {
+            source: Source::Imported,
+            ..Origin::default()
+        },
+        ..NewMemory::new("herons stand in the reeds")
+    };
+    rig.keep(imported).await;
+    rig.created("We ship Postgres for V1").await;
+    let all = AuditFilter {
+        limit: 9,
+        ..AuditFilter::default()
+    };
+    let audit = rig.store.audit(rig.owner(), &all).await.unwrap();
+    let actions: Vec<Action> = audit.iter().map(|row| row.action).collect();
+    assert_eq!(actions, [Action::Store, Action::Import]);
 }
 
 #[tokio::test]

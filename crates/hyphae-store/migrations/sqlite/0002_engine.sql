@@ -38,6 +38,25 @@ create table cell_tags (
 
 create index cell_tags_shared on cell_tags (tenant_id, tag) where visibility = 2;
 
+-- What recall needs of a cell gets, between its fingerprint and its words: its status, when it
+-- was stored, when it is true (always), and the length of its tags (none). Numbers are
+-- little-endian.
+update recall_entries set facts = (
+    select cast(
+        unhex(printf('%02x%02x%02x%02x', length(facts) + 25 & 255, length(facts) + 25 >> 8 & 255,
+            length(facts) + 25 >> 16 & 255, length(facts) + 25 >> 24 & 255))
+        || x'02' || substr(facts, 6, 55) || unhex(printf('%02x', c.status))
+        || unhex(printf('%02x%02x%02x%02x%02x%02x%02x%02x', c.created_at & 255,
+            c.created_at >> 8 & 255, c.created_at >> 16 & 255, c.created_at >> 24 & 255,
+            c.created_at >> 32 & 255, c.created_at >> 40 & 255, c.created_at >> 48 & 255,
+            c.created_at >> 56 & 255))
+        || x'0000000000000080' || x'ffffffffffffff7f' || x'00000000' || substr(facts, 61)
+        as blob)
+    from cells c
+    where c.tenant_id = recall_entries.tenant_id and c.cell_id = recall_entries.cell_id
+)
+where facts is not null;
+
 -- States that a cell had before the present one, with all that may change.
 create table revisions_now (
     tenant_id blob not null,

@@ -19,8 +19,8 @@
 //! | 4, n | length of the words, the words |
 //! | rest | the words of the surroundings |
 //!
-//! Format 1 had nothing between the fingerprint and the words: its cells are active, true at all
-//! times and without tags. It stays until a cell changes.
+//! Format 1 had nothing between the fingerprint and the words; the migration to version 2 has
+//! turned it into this one.
 
 use hyphae_core::{
     cell::{CellType, Fingerprint, Layer, Share, Status, Validity, Visibility},
@@ -38,7 +38,6 @@ use super::{
 };
 
 const FORMAT: u8 = 2;
-const FIRST_FORMAT: u8 = 1;
 /// Bytes of facts without tags and words.
 const HEAD: usize = 93;
 
@@ -93,26 +92,28 @@ impl Facts {
         with_length(bytes)
     }
 
-    /// Reads what [`part`] found, which is all but the length. The time at which a cell was
-    /// stored is not among the facts of the first format; it comes from elsewhere.
-    pub(crate) fn from_part(bytes: &[u8], stored: Option<Timestamp>) -> Result<Self, BadRow> {
-        Self::parse(bytes, stored).ok_or(BadRow {
+    /// Reads what [`part`] found, which is all but the length.
+    pub(crate) fn from_part(bytes: &[u8]) -> Result<Self, BadRow> {
+        Self::parse(bytes).ok_or(BadRow {
             what: "recall entry",
         })
     }
 
-    fn parse(bytes: &[u8], stored: Option<Timestamp>) -> Option<Self> {
+    fn parse(bytes: &[u8]) -> Option<Self> {
         let (&[format, kind, layer, visibility], bytes) = bytes.split_first_chunk()?;
         let (revision, bytes) = bytes.split_first_chunk()?;
         let (salience, bytes) = bytes.split_first_chunk()?;
         let (updated_at, bytes) = bytes.split_first_chunk()?;
         let (fingerprint, bytes) = bytes.split_first_chunk()?;
-        let (later, bytes) = match format {
-            FORMAT => Later::parse(bytes)?,
-            FIRST_FORMAT => (Later::of_first_format(stored?), bytes),
-            _ => return None,
-        };
+        let (&[status], bytes) = bytes.split_first_chunk()?;
+        let (created_at, bytes) = bytes.split_first_chunk()?;
+        let (from, bytes) = bytes.split_first_chunk()?;
+        let (until, bytes) = bytes.split_first_chunk()?;
+        let (tags, bytes) = part(bytes)?;
+        let from = Some(i64::from_le_bytes(*from)).filter(|from| *from != i64::MIN);
+        let until = Some(i64::from_le_bytes(*until)).filter(|until| *until != i64::MAX);
         let (terms, context) = part(bytes)?;
+        (format == FORMAT).then_some(())?;
         Some(Self {
             cell_type: to_cell_type(kind.into()).ok()?,
             layer: to_layer(layer.into()).ok()?,
@@ -121,49 +122,13 @@ impl Facts {
             salience: Share::new(f64::from_le_bytes(*salience))?,
             updated_at: to_time(i64::from_le_bytes(*updated_at)).ok()?,
             fingerprint: Fingerprint(*fingerprint),
-            status: later.status,
-            created_at: later.created_at,
-            validity: later.validity,
-            tags: later.tags,
-            terms: Terms::from_bytes(terms)?,
-            context: Terms::from_bytes(context)?,
-        })
-    }
-}
-
-/// What came with the second format.
-struct Later {
-    status: Status,
-    created_at: Timestamp,
-    validity: Validity,
-    tags: Tags,
-}
-
-impl Later {
-    fn of_first_format(created_at: Timestamp) -> Self {
-        Self {
-            status: Status::Active,
-            created_at,
-            validity: Validity::ALWAYS,
-            tags: Tags::default(),
-        }
-    }
-
-    fn parse(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (&[status], bytes) = bytes.split_first_chunk()?;
-        let (created_at, bytes) = bytes.split_first_chunk()?;
-        let (from, bytes) = bytes.split_first_chunk()?;
-        let (until, bytes) = bytes.split_first_chunk()?;
-        let (tags, bytes) = part(bytes)?;
-        let from = Some(i64::from_le_bytes(*from)).filter(|from| *from != i64::MIN);
-        let until = Some(i64::from_le_bytes(*until)).filter(|until| *until != i64::MAX);
-        let later = Self {
             status: to_status(status.into()).ok()?,
             created_at: to_time(i64::from_le_bytes(*created_at)).ok()?,
             validity: to_validity(from, until).ok()?,
             tags: to_tags(std::str::from_utf8(tags).ok()?).ok()?,
-        };
-        Some((later, bytes))
+            terms: Terms::from_bytes(terms)?,
+            context: Terms::from_bytes(context)?,
+        })
     }
 }
 
@@ -255,7 +220,7 @@ mod tests {
             };
             let bytes = facts.to_bytes();
             let (part, rest) = part(&bytes).unwrap();
-            assert_eq!(Facts::from_part(part, None), Ok(facts));
+            assert_eq!(Facts::from_part(part), Ok(facts));
             assert!(rest.is_empty());
         }
     }
@@ -264,37 +229,14 @@ mod tests {
     fn no_prefix_of_facts_passes_for_facts_with_all_words() {
         let bytes = facts().to_bytes().split_off(4);
         for end in 0..bytes.len() {
-            let part = Facts::from_part(&bytes[..end], None);
+            let part = Facts::from_part(&bytes[..end]);
             assert_ne!(part, Ok(facts()), "{end}");
         }
-        for format in [0, 3, u8::MAX] {
+        for format in [0, 1, 3, u8::MAX] {
             let mut other = bytes.clone();
             other[0] = format;
-            assert!(Facts::from_part(&other, Some(time(0))).is_err());
+            assert!(Facts::from_part(&other).is_err());
         }
-    }
-
-    #[test]
-    fn facts_of_the_first_format_are_read_with_the_time_they_lack() {
-        // Type, layer and visibility; revision 7; salience 0.5; time 1; a fingerprint; one word
-        // that occurs twice; one word of the surroundings.
-        let mut bytes = vec![1, 8, 2, 2, 7, 0, 0, 0];
-        bytes.extend(0.5_f64.to_le_bytes());
-        bytes.extend(1_i64.to_le_bytes());
-        bytes.extend([9; 32]);
-        bytes.extend([9, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2]);
-        bytes.extend([1, 0, 0, 0, 0, 0, 0, 0, 1]);
-        let want = Facts {
-            updated_at: time(1),
-            status: Status::Active,
-            created_at: time(42),
-            validity: Validity::ALWAYS,
-            tags: Tags::default(),
-            terms: Terms::count([Term(3), Term(3)]),
-            ..facts()
-        };
-        assert_eq!(Facts::from_part(&bytes, Some(time(42))), Ok(want));
-        assert!(Facts::from_part(&bytes, None).is_err());
     }
 
     #[test]

@@ -13,6 +13,10 @@ use super::{
     scope::of_tenant,
 };
 
+/// The name of a model that no tenant ever chooses: whatever stands in the place of a vector that
+/// is missing belongs to it, and is made again like that of any other model.
+pub(crate) const NO_MODEL: &str = "none";
+
 /// Places in a tenant's order of changes, and its model.
 pub(crate) struct Turns {
     /// The first of the places.
@@ -21,6 +25,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
+    /// Tells whether the tenant has chosen a model.
+    pub(crate) const fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
     /// Returns the number of the model that vectors of these changes belong to. A tenant without
     /// a model gets this one.
     pub(crate) async fn model(
@@ -131,8 +140,8 @@ pub(crate) async fn newest(
     Ok(Sequence(Columns(&row).count(0, "sequence")?))
 }
 
-/// Makes this the tenant's model and returns its number.
-pub(crate) async fn choose(
+/// Returns the number of a model that a tenant may have vectors of, chosen or not.
+pub(crate) async fn number(
     connection: &mut SqliteConnection,
     tenant: TenantId,
     model: &ChosenModel,
@@ -140,7 +149,16 @@ pub(crate) async fn choose(
     let dimension = i64::try_from(model.dimension)
         .map_err(|_| Fault::other("a vector of that many numbers"))?;
     add(connection, tenant, &model.id, dimension).await?;
-    let number = number_of(connection, tenant, &model.id, dimension).await?;
+    number_of(connection, tenant, &model.id, dimension).await
+}
+
+/// Makes this the tenant's model and returns its number.
+pub(crate) async fn choose(
+    connection: &mut SqliteConnection,
+    tenant: TenantId,
+    model: &ChosenModel,
+) -> Result<i64, Fault> {
+    let number = number(connection, tenant, model).await?;
     let sql = "update tenants set model_no = $2 where tenant_id = $1";
     of_tenant(sql, tenant)
         .bind(number)

@@ -1,14 +1,15 @@
 //! What those learn who could see a cell and no longer can.
 
 use hyphae_core::{
-    cell::{Status, Visibility},
+    cell::{Content, Status, Visibility},
     ids::CellId,
-    ports::Sequence,
+    ports::{Sequence, Step},
+    relation::RelationKind,
     scope::Scope,
 };
 use hyphae_testkit::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, project, relate, tags, topic},
 };
 
 use crate::{processes::agree, subject::OnDisk};
@@ -28,13 +29,13 @@ async fn end(world: &World<'_>, scope: &Scope) -> Sequence {
 }
 
 #[tokio::test]
-async fn an_erased_cell_leaves_a_tombstone_for_those_who_saw_it_and_nothing_in_the_file() {
+async fn an_erased_cell_leaves_a_tombstone_for_those_who_saw_it() {
     let disk = OnDisk::new().await;
     let world = World::new(&disk).await;
     let ana = world.owner().await.in_project(project("p"));
     let bob = world.owner().await.in_project(project("p"));
-    let open = world.store(&ana, "an openconfidence").await.cell;
-    let hidden = world.private(&ana, "a hiddenconfidence");
+    let open = world.store(&ana, "open").await.cell;
+    let hidden = world.private(&ana, "hidden");
     let hidden = world.keep(&ana, hidden).await.cell;
     let (for_ana, for_bob) = (end(&world, &ana).await, end(&world, &bob).await);
     world
@@ -45,13 +46,55 @@ async fn an_erased_cell_leaves_a_tombstone_for_those_who_saw_it_and_nothing_in_t
     assert_eq!(told(&disk, &bob, for_bob).await, gone[..1]);
     assert_eq!(world.recallable(&ana).await, []);
     agree(&disk.path()).await;
-    // Closing writes the log back into the file and removes it.
-    disk.store.close().await;
-    let bytes = std::fs::read(disk.path()).unwrap();
-    for text in ["openconfidence", "hiddenconfidence"] {
-        let found = bytes.windows(text.len()).any(|at| at == text.as_bytes());
-        assert!(!found, "{text}");
-    }
+}
+
+#[tokio::test]
+async fn nothing_of_an_erased_cell_is_left_in_the_files_while_they_are_in_use() {
+    let disk = OnDisk::new().await;
+    let world = World::new(&disk).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let mut new = world.cell(&scope, "sesame at first");
+    new.cell.topic = Some(topic("topicofit"));
+    new.cell.tags = tags(["tagofit"]);
+    let cell = world.keep(&scope, new).await.cell;
+    let other = world.store(&scope, "another text").await.cell;
+    let mut relation = world.relation(&scope, other.id, RelationKind::Supports, cell.id);
+    relation.reason = Some("reasonoflink".to_owned());
+    let mut conflict = world.conflict(&scope, cell.id, other.id);
+    conflict.why = Some("whyofconflict".to_owned());
+    let confirm = Step::Confirm {
+        id: cell.id,
+        revision: 1,
+        evidence: Some("evidenceofit".to_owned()),
+    };
+    let steps = vec![relate(&relation), world.open(&conflict), confirm];
+    world.done(&scope, steps).await;
+    let cell = world
+        .change(&scope, &cell, |cell| {
+            cell.content = Content::new("sesame at last").unwrap();
+        })
+        .await;
+    let texts = [
+        "sesame",
+        "topicofit",
+        "tagofit",
+        "reasonoflink",
+        "whyofconflict",
+        "evidenceofit",
+    ];
+    let left = || -> Vec<&str> {
+        let names = ["hyphae.db", "hyphae.db-wal", "hyphae.db-shm"];
+        let files = names.map(|name| std::fs::read(disk.folder.path().join(name)).unwrap());
+        let holds = |text: &str| {
+            let mut places = files.iter().flat_map(|file| file.windows(text.len()));
+            places.any(|place| place == text.as_bytes())
+        };
+        texts.into_iter().filter(|text| holds(text)).collect()
+    };
+    assert_eq!(left(), texts);
+    world.done(&scope, vec![world.erase(&cell)]).await;
+    assert_eq!(left(), [""; 0]);
+    assert_eq!(world.find(&scope, other.id).await, Some(other));
 }
 
 #[tokio::test]

@@ -31,6 +31,19 @@ pub(crate) enum Work {
         name: String,
         cells: u64,
     },
+    /// Change a cell, against whoever else does, until it is at a revision, and tell each that
+    /// was acknowledged.
+    Change {
+        owner: (TenantId, CredentialId),
+        cell: CellId,
+        until: u32,
+    },
+    /// Store cells with all that can lie beside one, erase each later, and tell both, without
+    /// end.
+    Erase {
+        owner: (TenantId, CredentialId),
+        name: String,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,6 +59,8 @@ pub(crate) enum Said {
     Tenant(TenantId),
     /// This cell is kept at this revision.
     Kept(CellId, u32),
+    /// This cell is gone for good.
+    Erased(CellId),
     /// The session has at least this many entries.
     Entries(SessionId, u64),
     /// This error was the answer.
@@ -188,6 +203,30 @@ async fn work(order: Order) {
                 store_one(&store, owner, session, &format!("{name} {n}")).await;
                 say(&Said::Entries(session, (n + 1) * 3));
             }
+        }
+        Work::Change {
+            owner: (tenant, credential),
+            cell,
+            until,
+        } => {
+            let scope = Owner { tenant, credential }.in_project(project("storm"));
+            let store = SqliteStore::open(path, SqliteOptions::default())
+                .await
+                .unwrap();
+            crate::races::change(&store, &scope, cell, until, |revision| {
+                say(&Said::Kept(cell, revision));
+            })
+            .await;
+        }
+        Work::Erase {
+            owner: (tenant, credential),
+            name,
+        } => {
+            let scope = Owner { tenant, credential }.in_project(project("storm"));
+            let store = SqliteStore::open(path, SqliteOptions::default())
+                .await
+                .unwrap();
+            crate::races::store_and_erase(&store, &scope, &name, |said| say(&said)).await;
         }
     }
     say(&Said::Done);

@@ -24,11 +24,12 @@ pub mod isolation;
 pub mod memories;
 pub mod seen;
 pub mod sessions;
+pub mod transfer;
 
 use std::{fmt, task::Poll};
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore};
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, TransferStore};
 
 /// A store under test, empty but for its default tenant. It ends when it is dropped.
 #[async_trait]
@@ -41,6 +42,9 @@ pub trait Subject: fmt::Debug + Send + Sync {
 
     /// Returns its credentials.
     fn credentials(&self) -> &dyn CredentialStore;
+
+    /// Returns how everything is moved into and out of it.
+    fn transfer(&self) -> &dyn TransferStore;
 
     /// Opens the same database once more, as another process would.
     async fn again(&self) -> Box<dyn Subject>;
@@ -133,8 +137,10 @@ macro_rules! memory_contract {
             what_was_erased_can_be_stored_anew
             an_erasure_is_told_to_those_who_could_see_the_cell_and_to_nobody_else
             what_was_hidden_before_it_was_erased_stays_hidden
+            what_was_erased_makes_room
             a_relation_comes_back_with_every_field
             relations_are_given_by_either_end_each_once_and_oldest_first
+            relations_come_by_time_and_of_one_time_by_id
             a_relation_is_kept_once_for_each_pair_direction_and_kind
             a_relation_is_taken_back_and_brought_back
             a_relation_given_again_after_it_was_taken_back_has_its_old_id
@@ -227,6 +233,33 @@ macro_rules! credential_contract {
             only_a_credential_of_the_tenant_is_revoked
             a_key_has_one_holder
             a_name_of_any_kind_comes_back
+        }
+    };
+}
+
+/// Tests that everything can be moved from one store to another.
+#[macro_export]
+macro_rules! transfer_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { transfer, $factory,
+            everything_comes_back_as_it_was
+            items_come_in_pages_of_any_size
+            an_item_refers_only_to_items_before_it
+            what_is_there_already_is_left_alone
+            what_refers_to_nothing_is_an_orphan_and_the_others_are_kept
+            a_memory_that_another_one_stands_for_is_not_kept
+            something_else_under_the_same_id_stays
+            a_state_that_is_no_earlier_one_is_not_taken_for_history
+            only_what_belongs_to_a_project_is_given_out
+            a_tenant_gives_out_its_own_only
+            vectors_stay_with_their_model
+            a_vector_that_is_not_as_long_as_its_model_is_refused
+            what_is_brought_in_is_told_in_its_order_with_its_words
+            labels_of_what_is_brought_in_are_known
+            what_was_erased_is_told_and_stays_erased
+            an_identity_is_known_and_no_key_opens_it
+            a_dropped_transfer_leaves_all_or_nothing
+            a_diff_without_its_memory_is_an_orphan
         }
     };
 }

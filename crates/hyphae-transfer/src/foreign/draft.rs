@@ -69,11 +69,13 @@ impl Drafts {
     /// Adds a memory; of a text of nothing but white space there is none.
     pub(super) fn add(&mut self, draft: &Draft<'_>) {
         // A memory has no NUL; the replacement character shows that something stood there.
-        let masked = mask(&normalise(&draft.text.replace('\0', "\u{fffd}")));
+        let text = normalise(&draft.text.replace('\0', "\u{fffd}"));
+        let masked = mask(&text);
         let parts = text::parts(&masked.text, Content::MAX_CHARS);
+        let whole = parts.len() == 1;
         let mut redactions = masked.redactions;
-        for content in parts {
-            let source = [self.program.name(), draft.id, &content].join("\0");
+        for part in parts {
+            let source = [self.program.name(), draft.id, &part].join("\0");
             let Fingerprint(hash) = Fingerprint::of(&source);
             let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
             let memory = NewMemory {
@@ -87,13 +89,18 @@ impl Drafts {
                 tags: tags(&draft.tags),
                 validity: Validity::new(None, draft.valid_until).unwrap_or_default(),
                 key: Some(format!("import {} {hash}", self.program)),
-                ..NewMemory::new(content)
+                // A whole text is masked by whoever stores it, and counted there.
+                ..NewMemory::new(if whole { text.clone() } else { part })
             };
             let found = Found {
                 place: self.place(),
                 memory,
                 directory: draft.directory.map(str::to_owned),
-                redactions: std::mem::take(&mut redactions),
+                redactions: if whole {
+                    0
+                } else {
+                    std::mem::take(&mut redactions)
+                },
             };
             self.entries.push_back(Entry::Found(Box::new(found)));
         }

@@ -22,6 +22,27 @@ pub(super) async fn add(
     write: &Write,
     ledger: &Ledger,
 ) -> Result<(), Fault> {
+    let row = AuditRow {
+        id: write.id,
+        at: write.at,
+        action: write.action,
+        credential: scope.credential,
+        via: write.via.clone(),
+        project: scope.project.clone(),
+        subjects: ledger.subjects.clone(),
+        diffs: ledger.diffs.clone(),
+        reason: write.reason.clone(),
+        redactions: write.redactions,
+    };
+    add_row(connection, scope, &row).await
+}
+
+/// Adds a row, which is about the scope's project and by its credential.
+pub(super) async fn add_row(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    row: &AuditRow,
+) -> Result<(), Fault> {
     const SQL: &str = concat!(
         "insert into audit (tenant_id, credential_id, audit_id, at, action, session_id, client,
              project_no, subjects, diffs, reason, redactions)
@@ -29,34 +50,33 @@ pub(super) async fn add(
         own_project!(),
         ", $9, $10, $11, $12)"
     );
-    let session = write.via.session.map(|id| id.uuid().as_bytes().to_vec());
+    let session = row.via.session.map(|id| id.uuid().as_bytes().to_vec());
     scoped(SQL, scope)
-        .bind(write.id.uuid().as_bytes().as_slice())
-        .bind(from_time(write.at))
-        .bind(from_action(write.action))
+        .bind(row.id.uuid().as_bytes().as_slice())
+        .bind(from_time(row.at))
+        .bind(from_action(row.action))
         .bind(session)
-        .bind(write.via.client.as_deref())
-        .bind(joined(ledger.subjects.iter().copied()))
-        .bind(joined(ledger.diffs.iter().map(|id| id.uuid())))
-        .bind(write.reason.as_deref())
-        .bind(i64::from(write.redactions))
+        .bind(row.via.client.as_deref())
+        .bind(joined(row.subjects.iter().copied()))
+        .bind(joined(row.diffs.iter().map(|id| id.uuid())))
+        .bind(row.reason.as_deref())
+        .bind(i64::from(row.redactions))
         .execute(&mut *connection)
         .await?;
-    add_subjects(connection, scope, write.id, ledger).await
+    add_subjects(connection, scope, row).await
 }
 
 async fn add_subjects(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    id: AuditId,
-    ledger: &Ledger,
+    row: &AuditRow,
 ) -> Result<(), Fault> {
     let sql = "insert into audit_subjects (tenant_id, subject, audit_id)
          select distinct $1, unhex(value), $4 from json_each($5)";
-    let diffs = ledger.diffs.iter().map(|id| id.uuid());
+    let diffs = row.diffs.iter().map(|id| id.uuid());
     scoped(sql, scope)
-        .bind(id.uuid().as_bytes().as_slice())
-        .bind(ids_as_json(ledger.subjects.iter().copied().chain(diffs)))
+        .bind(row.id.uuid().as_bytes().as_slice())
+        .bind(ids_as_json(row.subjects.iter().copied().chain(diffs)))
         .execute(connection)
         .await?;
     Ok(())
@@ -84,7 +104,7 @@ macro_rules! page {
                  a.subjects, a.diffs, a.reason, a.redactions from ",
             $from,
             " join projects p on p.tenant_id = a.tenant_id and p.project_no = a.project_no
-             where a.tenant_id = $1 and ($2 is null or a.audit_id < $2) and (($3 >> a.action) & 1)
+             where a.tenant_id = $1 and a.audit_id < $2 and (($3 >> a.action) & 1)
              and ($4 is null or a.credential_id = $4) and ($5 is null or p.name = $5)
              and ($6 is null or a.at >= $6) and ($7 is null or a.at < $7)
              order by a.audit_id desc limit $8 + 0"
@@ -123,7 +143,12 @@ fn filtered<'q>(sql: &'static str, tenant: TenantId, filter: &AuditFilter) -> Sq
         actions.fold(0_i64, |set, action| set | 1 << from_action(*action))
     };
     of_tenant(sql, tenant)
-        .bind(filter.before.map(|before| id(before.uuid())))
+        // One byte longer than any id, so that it is behind them all.
+        .bind(
+            filter
+                .before
+                .map_or_else(|| vec![0xff; 17], |before| id(before.uuid())),
+        )
         .bind(actions)
         .bind(filter.credential.map(|credential| id(credential.uuid())))
         .bind(filter.project.as_ref().map(|name| name.as_str().to_owned()))
@@ -132,7 +157,7 @@ fn filtered<'q>(sql: &'static str, tenant: TenantId, filter: &AuditFilter) -> Sq
         .bind(limit_of(filter.limit))
 }
 
-fn to_row(row: &SqliteRow) -> Result<AuditRow, BadRow> {
+pub(super) fn to_row(row: &SqliteRow) -> Result<AuditRow, BadRow> {
     let row = Columns(row);
     let session: Option<&[u8]> = row.get(4, "session")?;
     Ok(AuditRow {

@@ -135,7 +135,10 @@ const fn takes_turn(step: &Step) -> bool {
     }
 }
 
-async fn ensure_project(connection: &mut SqliteConnection, scope: &Scope) -> Result<(), Fault> {
+pub(super) async fn ensure_project(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+) -> Result<(), Fault> {
     let sql = "insert into projects (tenant_id, project_no, name)
          select $1, coalesce(max(project_no), 0) + 1, $2 from projects where tenant_id = $1
          on conflict (tenant_id, name) do nothing";

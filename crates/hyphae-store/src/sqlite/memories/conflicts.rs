@@ -153,6 +153,7 @@ macro_rules! conflict_columns {
          k.verdict, k.reason, k.decided_by, k.decided_at"
     };
 }
+pub(super) use conflict_columns;
 
 pub(crate) async fn conflict(
     connection: &mut SqliteConnection,
@@ -193,11 +194,13 @@ pub(crate) async fn open_conflicts(
         conflict_columns!(),
         " from (
              select l.conflict_id from json_each($6) n
-             cross join conflicts l on l.tenant_id = $1 and l.left_id = unhex(n.value)
+             cross join conflicts l indexed by conflicts_of_left
+                 on l.tenant_id = $1 and l.left_id = unhex(n.value)
              where l.verdict is null
              union
              select r.conflict_id from json_each($6) n
-             cross join conflicts r on r.tenant_id = $1 and r.right_id = unhex(n.value)
+             cross join conflicts r indexed by conflicts_of_right
+                 on r.tenant_id = $1 and r.right_id = unhex(n.value)
              where r.verdict is null
          ) about
          cross join conflicts k on k.tenant_id = $1 and k.conflict_id = about.conflict_id",
@@ -215,7 +218,7 @@ pub(crate) async fn open_conflicts(
     Ok(rows.iter().map(to_conflict).collect::<Result<_, _>>()?)
 }
 
-fn to_conflict(row: &SqliteRow) -> Result<Conflict, BadRow> {
+pub(super) fn to_conflict(row: &SqliteRow) -> Result<Conflict, BadRow> {
     let row = Columns(row);
     let resolution = match row.get::<Option<i64>>(7, "verdict")? {
         None => None,

@@ -92,8 +92,8 @@ macro_rules! told {
     ($which:expr) => {
         concat!(
             "select d.sequence, d.diff_id, d.kind, d.cell_id, d.revision,
-                 iif(o.cell_id is not null or exists (
-                     select 1 from diffs x
+                 iif(d.other is null or o.cell_id is not null or exists (
+                     select 1 from diffs x indexed by diffs_erased
                      where x.tenant_id = $1 and x.cell_id = d.other and x.kind = 8 and ",
             visible!("x."),
             "), d.other, null), d.changed_by, d.cell_type, d.salience, d.created_at

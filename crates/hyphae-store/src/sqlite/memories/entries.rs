@@ -3,11 +3,10 @@
 use hyphae_core::{
     cell::Cell,
     ids::{CellId, CredentialId},
-    ports::{Change, Derived, Entry, NewCell, Sequence},
+    ports::{Change, Derived, Entry, Sequence},
     recall::Terms,
     scope::Scope,
 };
-use jiff::Timestamp;
 use sqlx::sqlite::{SqliteConnection, SqliteQueryResult};
 use uuid::Uuid;
 
@@ -18,7 +17,7 @@ use super::{
 use crate::sqlite::{
     error::{BadRow, Fault},
     facts::{Facts, from_vector, part, to_vector},
-    row::{Columns, from_visibility, to_time},
+    row::{Columns, from_visibility},
     scope::{own_project, scoped, visible},
 };
 
@@ -47,14 +46,11 @@ pub(crate) async fn changes(
     Ok(changes)
 }
 
-/// The columns of one arm of a read. A cell that has not changed since its facts had their first
-/// format has its time of storage, which they lack, beside its sequence.
+/// The columns of one arm of a read.
 macro_rules! frames {
     ($own_project:literal, $which:expr) => {
         concat!(
-            "select sequence, iif(substr(facts, 5, 1) = x'01', ':' || (
-                 select c.created_at from cells c
-                 where c.tenant_id = $1 and c.cell_id = recall_entries.cell_id), '') as stored,
+            "select sequence,
              cell_id || author || ",
             $own_project,
             " || coalesce(case when ",
@@ -85,7 +81,7 @@ async fn piece(
     changes: &mut Vec<Change>,
 ) -> Result<usize, Fault> {
     const SQL: &str = concat!(
-        "select group_concat(sequence || stored, ','), cast(group_concat(frame, '') as blob)
+        "select group_concat(sequence, ','), cast(group_concat(frame, '') as blob)
          from (",
         frames!(
             "x'01'",
@@ -113,11 +109,8 @@ async fn piece(
     let before = changes.len();
     let mut rest = frames.unwrap_or_default();
     for sequence in sequences.into_iter().flat_map(|all| all.split(',')) {
-        let (sequence, stored) = match sequence.split_once(':') {
-            Some((sequence, stored)) => (sequence, Some(to_time(number(stored)?)?)),
-            None => (sequence, None),
-        };
-        let (change, further) = to_change(Sequence(number(sequence)?), stored, rest)?;
+        let sequence = sequence.parse().map_err(|_| BadRow { what: "sequence" })?;
+        let (change, further) = to_change(Sequence(sequence), rest)?;
         changes.push(change);
         rest = further;
     }
@@ -128,16 +121,8 @@ async fn piece(
     Ok(found.len())
 }
 
-fn number<N: std::str::FromStr>(text: &str) -> Result<N, BadRow> {
-    text.parse().map_err(|_| BadRow { what: "sequence" })
-}
-
 /// Reads a change from the beginning of `frames` and returns what lies behind it.
-fn to_change(
-    sequence: Sequence,
-    stored: Option<Timestamp>,
-    frames: &[u8],
-) -> Result<(Change, &[u8]), BadRow> {
+fn to_change(sequence: Sequence, frames: &[u8]) -> Result<(Change, &[u8]), BadRow> {
     let what = "recall entry";
     let (id, frames) = frames.split_first_chunk().ok_or(BadRow { what })?;
     let (author, frames) = frames.split_first_chunk().ok_or(BadRow { what })?;
@@ -147,7 +132,7 @@ fn to_change(
     let entry = if facts.is_empty() {
         None
     } else {
-        let facts = Facts::from_part(facts, stored)?;
+        let facts = Facts::from_part(facts)?;
         let has_vector = !vector.is_empty();
         Some(Entry {
             revision: facts.revision,
@@ -181,7 +166,8 @@ fn to_change(
 pub(super) async fn add(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
+    cell: &Cell,
+    derived: &Derived,
     sequence: i64,
     model: i64,
 ) -> Result<(), Fault> {
@@ -192,14 +178,14 @@ pub(super) async fn add(
         own_project!(),
         ", $3, $4, $5, $6, $6, $7, $8, $9)"
     );
-    let (terms, context) = (new.derived.terms.clone(), new.derived.context.clone());
+    let (terms, context) = (derived.terms.clone(), derived.context.clone());
     scoped(SQL, scope)
         .bind(sequence)
-        .bind(new.cell.id.uuid().as_bytes().as_slice())
-        .bind(from_visibility(new.cell.visibility))
+        .bind(cell.id.uuid().as_bytes().as_slice())
+        .bind(from_visibility(cell.visibility))
         .bind(model)
-        .bind(from_vector(&new.derived.vector))
-        .bind(facts_of(&new.cell, terms, context).to_bytes())
+        .bind(from_vector(&derived.vector))
+        .bind(facts_of(cell, terms, context).to_bytes())
         .execute(connection)
         .await?;
     Ok(())
@@ -259,7 +245,7 @@ async fn words(
         .ok_or(BadRow { what })?;
     let facts = Columns(&row).get::<Option<&[u8]>>(0, what)?;
     let (facts, _) = facts.and_then(part).ok_or(BadRow { what })?;
-    let facts = Facts::from_part(facts, Some(kept.cell.created_at))?;
+    let facts = Facts::from_part(facts)?;
     Ok((facts.terms, facts.context))
 }
 

@@ -5,7 +5,7 @@ use hyphae_core::{
     diff::DiffKind,
     ids::CellId,
     label::Topic,
-    ports::{Committed, NewCell, Write},
+    ports::{Committed, Derived, NewCell, Write},
     scope::Scope,
 };
 use sqlx::sqlite::SqliteConnection;
@@ -32,13 +32,14 @@ pub(super) async fn insert(
     ledger: &mut Ledger,
 ) -> Result<Stop, Fault> {
     let sequence = ledger.take_turn();
-    if !add_cell(connection, scope, new, sequence).await? {
+    if !add_cell(connection, scope, &new.cell, &new.derived, sequence).await? {
         let fingerprint = new.derived.fingerprint;
         let stop = twin(connection, scope, &new.cell, fingerprint, Own::default()).await?;
         let stop = stop.ok_or_else(|| Fault::other("another cell has this id"))?;
         return Ok(Some(stop));
     }
-    entries::add(connection, scope, new, sequence, ledger.model).await?;
+    let model = ledger.model;
+    entries::add(connection, scope, &new.cell, &new.derived, sequence, model).await?;
     tags::add(connection, scope, &new.cell, None).await?;
     let diff = NewDiff {
         id: new.diff,
@@ -56,10 +57,11 @@ pub(super) async fn insert(
 
 /// Returns whether the cell is new: not so if an active one says the same or stands for its
 /// topic, or if any has its id.
-async fn add_cell(
+pub(super) async fn add_cell(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
+    cell: &Cell,
+    derived: &Derived,
     sequence: i64,
 ) -> Result<bool, Fault> {
     const SQL: &str = concat!(
@@ -75,12 +77,12 @@ async fn add_cell(
          on conflict do nothing"
     );
     let query = scoped(SQL, scope)
-        .bind(new.cell.id.uuid().as_bytes().as_slice())
-        .bind(from_layer(new.cell.layer))
-        .bind(from_time(new.cell.created_at));
-    let done = with_state(query, &new.cell)
-        .bind(new.derived.embedded_text.as_str())
-        .bind(new.derived.fingerprint.0.as_slice())
+        .bind(cell.id.uuid().as_bytes().as_slice())
+        .bind(from_layer(cell.layer))
+        .bind(from_time(cell.created_at));
+    let done = with_state(query, cell)
+        .bind(derived.embedded_text.as_str())
+        .bind(derived.fingerprint.0.as_slice())
         .bind(sequence)
         .execute(connection)
         .await?;

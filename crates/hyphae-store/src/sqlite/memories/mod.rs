@@ -3,7 +3,8 @@
 //! `commit` carries out a write; `insert`, `revise`, `erase`, `relations`, `conflicts` and
 //! `voices` are its steps and the reads that belong to them, `audit` and `diffs` what they leave
 //! behind. `entries` writes and reads what recall needs, `edges` keeps semantic links within
-//! their bounds, `tags` and `names` serve completions, `reads` and `maintenance` are the rest.
+//! their bounds, `tags` and `names` serve completions, `transfer` moves
+//! everything, `reads` and `maintenance` are the rest.
 
 mod audit;
 mod commit;
@@ -20,6 +21,7 @@ mod reads;
 mod relations;
 mod revise;
 mod tags;
+mod transfer;
 mod voices;
 
 use async_trait::async_trait;
@@ -32,7 +34,7 @@ use hyphae_core::{
     label::Topic,
     ports::{
         AuditFilter, Change, ChosenModel, Committed, Confirmation, Link, MemoryStore, Past,
-        Sequence, StaleVector, Statistics, StoreError, Wanted, Write,
+        Sequence, StaleVector, Statistics, Step, StoreError, Wanted, Write,
     },
     recall::Vector,
     relation::Relation,
@@ -75,11 +77,17 @@ impl MemoryStore for SqliteStore {
 
     #[tracing::instrument(skip_all, fields(audit.id = %write.id, steps = write.steps.len()))]
     async fn commit(&self, scope: &Scope, write: &Write) -> Result<Committed, StoreError> {
+        let erases = (write.steps.iter()).any(|step| matches!(step, Step::Erase { .. }));
         let (scope, write) = (scope.clone(), write.clone());
-        self.write(move |connection| {
-            Box::pin(async move { commit::commit(connection, &scope, &write).await })
-        })
-        .await
+        let done = self
+            .write(move |connection| {
+                Box::pin(async move { commit::commit(connection, &scope, &write).await })
+            })
+            .await?;
+        if erases && done.is_done() {
+            self.empty_log().await;
+        }
+        Ok(done)
     }
 
     async fn cells(&self, scope: &Scope, ids: &[CellId]) -> Result<Vec<Cell>, StoreError> {
@@ -273,6 +281,19 @@ impl MemoryStore for SqliteStore {
     async fn audit(&self, owner: Owner, filter: &AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
         self.read(async |connection| audit::page(connection, owner.tenant, filter).await)
             .await
+    }
+}
+
+impl SqliteStore {
+    /// Writes the log back into the file and empties it: it holds what was erased from the file.
+    async fn empty_log(&self) {
+        let sql = "pragma wal_checkpoint(truncate)";
+        if let Err(fault) = self.connections.run_alone(sql).await {
+            tracing::warn!(
+                ?fault,
+                "the log still holds what was erased, until it is reused"
+            );
+        }
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) async fn history(
     Ok(rows.iter().map(to_past).collect::<Result<_, _>>()?)
 }
 
-fn to_past(row: &SqliteRow) -> Result<Past, BadRow> {
+pub(super) fn to_past(row: &SqliteRow) -> Result<Past, BadRow> {
     let rest = Columns(row);
     Ok(Past {
         cell: to_cell(row)?,

@@ -168,6 +168,7 @@ macro_rules! relation_columns {
         "e.edge_id, e.src, e.kind, e.dst, e.weight, e.author, e.created_at, e.reason, e.active"
     };
 }
+pub(super) use relation_columns;
 
 pub(crate) async fn relations(
     connection: &mut SqliteConnection,
@@ -219,7 +220,7 @@ pub(crate) async fn relations_by_id(
     Ok(rows.iter().map(to_relation).collect::<Result<_, _>>()?)
 }
 
-fn to_relation(row: &SqliteRow) -> Result<Relation, BadRow> {
+pub(super) fn to_relation(row: &SqliteRow) -> Result<Relation, BadRow> {
     let row = Columns(row);
     let id = |index| -> Result<Uuid, BadRow> { row.id(index) };
     Ok(Relation {

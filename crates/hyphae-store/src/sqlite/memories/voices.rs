@@ -87,7 +87,7 @@ pub(crate) async fn confirmations(
     Ok(rows.iter().map(to_confirmation).collect::<Result<_, _>>()?)
 }
 
-fn to_confirmation(row: &SqliteRow) -> Result<Confirmation, BadRow> {
+pub(super) fn to_confirmation(row: &SqliteRow) -> Result<Confirmation, BadRow> {
     let row = Columns(row);
     Ok(Confirmation {
         cell: CellId::new(row.id(0)?),

@@ -376,6 +376,7 @@ pub async fn a_write_that_takes_no_place_is_at_the_newest(subject: &dyn Subject)
         world.open(&world.conflict(&scope, there.conflict.right, there.conflict.left)),
     ] {
         let done = world.done(&scope, vec![step]).await;
-        assert_eq!(done, newest);
+        let after = subject.memories().newest(scope.owner()).await.unwrap();
+        assert_eq!((done, after), (newest, newest));
     }
 }

@@ -313,6 +313,7 @@ pub async fn the_audit_is_read_in_pages(subject: &dyn Subject) {
                 }
                 assert!(page.len() <= limit);
                 found.extend(page.iter().map(|row| row.id));
+                assert!(found.len() <= want.len(), "in pages of {limit}");
             }
             assert_eq!(found, want, "in pages of {limit}");
         }

@@ -199,6 +199,7 @@ pub async fn open_conflicts_are_listed_oldest_first_in_pages_and_by_cell(subject
                 }
                 assert!(page.len() <= limit);
                 read.extend(page);
+                assert!(read.len() <= want.len(), "{cells:?} in pages of {limit}");
             }
             assert_eq!(read, want, "{cells:?} in pages of {limit}");
         }

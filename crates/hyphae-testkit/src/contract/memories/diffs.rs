@@ -156,6 +156,7 @@ pub async fn diffs_are_read_by_kind_by_writer_and_in_pages(subject: &dyn Subject
                     }
                     assert!(page.len() <= limit);
                     found.extend(page);
+                    assert!(found.len() <= want.len(), "{kinds:?} in pages of {limit}");
                 }
                 assert_eq!(found, want, "{kinds:?} {own} in pages of {limit}");
             }
@@ -203,6 +204,7 @@ pub async fn all_diffs_of_one_write_are_told_however_it_is_cut_in_pages(subject:
             let Some(last) = page.last() else { break };
             after = last.sequence;
             found.extend(page.iter().map(|diff| diff.id));
+            assert!(found.len() <= want.len(), "in pages of {limit}");
         }
         assert_eq!(found, want, "in pages of {limit}");
         assert_eq!(after, last);
@@ -268,6 +270,12 @@ pub async fn a_diff_does_not_name_what_is_hidden(subject: &dyn Subject) {
     for diff in world.diffs(&bob).await {
         assert_eq!((diff.cell, diff.other), (open.id, None));
     }
+    // That the other one is gone is told to those who could see it only.
+    let before = world.diffs(&bob).await;
+    world.done(&ana, vec![world.erase(&hidden)]).await;
+    assert_eq!(world.diffs(&bob).await, before);
+    let others: Vec<_> = world.diffs(&ana).await.iter().map(|d| d.other).collect();
+    assert_eq!(others, [None, None, other, other, other, None]);
 }
 
 pub async fn a_reader_of_diffs_misses_none_while_others_write(subject: &dyn Subject) {

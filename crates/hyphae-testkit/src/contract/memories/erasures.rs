@@ -1,7 +1,7 @@
 //! Cells that are removed for good.
 
 use hyphae_core::{
-    cell::{Cell, Content, Status, Visibility},
+    cell::{Cell, Content, Layer, Status, Visibility},
     conflict::Verdict,
     diff::{Diff, DiffKind},
     ids::{CellId, DiffId, SessionId},
@@ -367,4 +367,44 @@ pub async fn what_was_hidden_before_it_was_erased_stays_hidden(subject: &dyn Sub
         .diffs(&ana, Sequence(0), &[], true, 9)
         .await;
     assert_eq!(all.unwrap().len(), 4);
+}
+
+pub async fn what_was_erased_makes_room(subject: &dyn Subject) {
+    let world = World::new(subject).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let hub = world.store(&scope, "hub").await.cell.id;
+    let mut spokes = Vec::new();
+    for n in 0..Layer::L0.degree() {
+        let mut spoke = world.cell(&scope, &format!("spoke {n}"));
+        spoke.derived.links = vec![link(hub, 0.5)];
+        spokes.push(world.keep(&scope, spoke).await.cell);
+    }
+    let relation = world.relate(&scope, spokes[0].id, RelationKind::Refines, hub);
+    let relation = relation.await;
+    let conflict = world.dispute(&scope, spokes[0].id, hub).await;
+    world.done(&scope, vec![world.erase(&spokes[0])]).await;
+
+    // The weakest link of all would be the first to go if there were no room for it.
+    let mut last = world.cell(&scope, "last");
+    last.derived.links = vec![link(hub, 0.1)];
+    let last = world.keep(&scope, last).await.cell.id;
+    let links = world.links(&scope, hub).await;
+    let links: Vec<CellId> = links.iter().map(|link| link.to).collect();
+    let mut want: Vec<CellId> = spokes[1..].iter().map(|spoke| spoke.id).collect();
+    want.push(last);
+    assert_eq!(links, want);
+
+    // And the ids of what went with it are nobody's.
+    let mut another = world.relation(&scope, last, RelationKind::Supports, hub);
+    another.id = relation.id;
+    let mut dispute = world.conflict(&scope, last, hub);
+    dispute.id = conflict.id;
+    world
+        .done(&scope, vec![relate(&another), world.open(&dispute)])
+        .await;
+    let store = subject.memories();
+    let around = store.relations(&scope, &[hub], true).await.unwrap();
+    assert_eq!(around, [another]);
+    let found = store.conflict(&scope, conflict.id).await.unwrap();
+    assert_eq!(found, Some(dispute));
 }

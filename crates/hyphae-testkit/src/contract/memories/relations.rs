@@ -97,6 +97,31 @@ pub async fn relations_are_given_by_either_end_each_once_and_oldest_first(subjec
     assert_eq!(by_id(&world, &scope, &[]).await, []);
 }
 
+pub async fn relations_come_by_time_and_of_one_time_by_id(subject: &dyn Subject) {
+    let world = World::new(subject).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let a = world.store(&scope, "a").await.cell.id;
+    let b = world.store(&scope, "b").await.cell.id;
+    let times = [world.now(), world.now()];
+    let mut all = Vec::new();
+    for (i, kind) in RelationKind::ALL.into_iter().enumerate() {
+        let mut relation = world.relation(&scope, a, kind, b);
+        relation.created_at = times[1 - i % 2];
+        all.push(relation);
+    }
+    for relation in all.iter().rev() {
+        world.done(&scope, vec![relate(relation)]).await;
+    }
+    let early = all
+        .iter()
+        .filter(|relation| relation.created_at == times[0]);
+    let late = all
+        .iter()
+        .filter(|relation| relation.created_at == times[1]);
+    let want: Vec<Relation> = early.chain(late).cloned().collect();
+    assert_eq!(active_of(&world, &scope, &[b, a]).await, want);
+}
+
 pub async fn a_relation_is_kept_once_for_each_pair_direction_and_kind(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let (ana, bob) = (world.owner().await, world.owner().await);
