@@ -24,6 +24,7 @@ mod projects;
 mod prompts;
 mod resources;
 mod server;
+mod subscriptions;
 mod tools;
 mod transport;
 mod views;
@@ -87,7 +88,7 @@ where
     let (transport, writer) = LineTransport::new(input, output, milestones.clone());
     let opening = open_behind(server, milestones.answered);
     let session = serve_server_with_ct(
-        Handler(Arc::clone(&server.0)),
+        Handler::new(Arc::clone(&server.0), milestones.ended.clone()),
         transport,
         shutdown.child_token(),
     )

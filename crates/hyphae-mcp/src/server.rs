@@ -11,12 +11,13 @@ use rmcp::{
         ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        ResourceContents, ServerCapabilities, ServerConfig, Tool as WireTool,
+        ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+        SubscriptionFilter, Tool as WireTool, UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Map, Value};
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
     access::{Access, OpenedMemory},
@@ -27,6 +28,7 @@ use crate::{
     projects::Projects,
     prompts,
     resources::{self, Address},
+    subscriptions::{self, Subscription},
     tools::{self, Tool},
     transport::Admission,
 };
@@ -53,11 +55,15 @@ pub(crate) struct Shared {
 
 /// Answers what one client asks.
 #[derive(Debug, Clone)]
-pub(crate) struct Handler(pub(crate) Arc<Shared>);
+pub(crate) struct Handler {
+    shared: Arc<Shared>,
+    subscription: Subscription,
+    ended: CancellationToken,
+}
 
 impl Shared {
     /// Opens the memory and finds the project that a call names, or that of the process.
-    async fn call(&self, named: Option<&str>, via: Via) -> Result<Call<'_>, ToolError> {
+    pub(crate) async fn call(&self, named: Option<&str>, via: Via) -> Result<Call<'_>, ToolError> {
         let memory = self.access.memory().await.map_err(|error| {
             tracing::warn!(%error, "the memory cannot be opened");
             ToolError::from(&error)
@@ -146,6 +152,15 @@ enum Ended<T> {
 }
 
 impl Handler {
+    /// Serves one connection; `ended` fires when its input has ended.
+    pub(crate) fn new(shared: Arc<Shared>, ended: CancellationToken) -> Self {
+        Self {
+            shared,
+            subscription: Subscription::default(),
+            ended,
+        }
+    }
+
     /// Does what looks at the memory when its turn has come, in a task of its own: a panic in it
     /// ends nothing else.
     async fn in_turn<T, F>(
@@ -158,7 +173,7 @@ impl Handler {
         F: Future<Output = T> + Send + 'static,
     {
         let admission = context.extensions.get::<Arc<Admission>>().cloned();
-        let work = work(Arc::clone(&self.0));
+        let work = work(Arc::clone(&self.shared));
         let running = AbortOnDropHandle::new(tokio::spawn(async move {
             if let Some(admission) = &admission {
                 admission.ticket.turn().await;
@@ -190,7 +205,11 @@ impl Handler {
             Ended::Panicked => fault(),
             Ended::Cancelled => cancelled(),
         };
-        Err(ErrorData::new(error.wire_code(), self.0.told(&error), None))
+        Err(ErrorData::new(
+            error.wire_code(),
+            self.shared.told(&error),
+            None,
+        ))
     }
 }
 
@@ -223,13 +242,15 @@ impl ServerHandler for Handler {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
             .build();
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(
-                Implementation::new("hyphae", self.0.version.clone()).with_title("Hyphae memory"),
+                Implementation::new("hyphae", self.shared.version.clone())
+                    .with_title("Hyphae memory"),
             )
             .with_instructions(INSTRUCTIONS)
     }
@@ -288,7 +309,7 @@ impl ServerHandler for Handler {
         tracing::debug!(tool = tool.name.as_str(), code, elapsed = ?started.elapsed(), "a tool was called");
         Ok(match result {
             Ok(value) => CallToolResult::structured(value),
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(self.0.told(&error))]),
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(self.shared.told(&error))]),
         }
         .into())
     }
@@ -300,7 +321,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         one_page(request.as_ref())?;
         Ok(
-            ListResourcesResult::with_all_items(resources::listed(&self.0))
+            ListResourcesResult::with_all_items(resources::listed(&self.shared))
                 .with_ttl_ms(LISTS_KEEP_MS)
                 .with_cache_scope(CacheScope::Private),
         )
@@ -339,6 +360,45 @@ impl ServerHandler for Handler {
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private)
             .into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(subscriptions::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        subscriptions::listen(Arc::clone(&self.shared), &context, &self.ended).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.uri != resources::UPDATES {
+            return Err(ErrorData::invalid_params(
+                format!("only {} tells of changes", resources::UPDATES),
+                None,
+            ));
+        }
+        let shared = Arc::clone(&self.shared);
+        self.subscription.begin(shared, context.peer).await;
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.uri == resources::UPDATES {
+            self.subscription.end();
+        }
+        Ok(())
     }
 
     async fn list_prompts(
@@ -399,15 +459,18 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        const KNOWN: [&str; 10] = [
+        const KNOWN: [&str; 13] = [
             "completion/complete",
             "initialize",
             "prompts/get",
             "prompts/list",
             "resources/list",
             "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
             "resources/templates/list",
             "server/discover",
+            "subscriptions/listen",
             "tools/call",
             "tools/list",
         ];

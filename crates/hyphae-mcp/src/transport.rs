@@ -61,6 +61,8 @@ pub(crate) struct Admission {
 pub(crate) struct Milestones {
     /// The first answer has left.
     pub(crate) answered: CancellationToken,
+    /// The input has ended, and all calls have.
+    pub(crate) ended: CancellationToken,
     /// The library has opened the session and takes any message.
     pub(crate) serving: Arc<AtomicBool>,
 }
@@ -172,6 +174,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
                 if tokio::time::timeout_at(ended + GRACE, all).await.is_err() {
                     tracing::warn!("calls were still running long after the end of the input");
                 }
+                self.milestones.ended.cancel();
                 return None;
             }
             if self.place.is_none() {

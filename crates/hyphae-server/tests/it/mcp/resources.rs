@@ -163,3 +163,48 @@ fn what_is_being_typed_is_completed() {
     }
     mcp.end();
 }
+
+#[test]
+fn a_subscriber_is_told_when_others_change_something() {
+    let world = World::new();
+    let mut command = world.hyphae();
+    command.env("HYPHAE_API_KEY", world.another_key("second"));
+    let mut other = Mcp::start_with(&world, command);
+    for era in [Era::Legacy, Era::Modern] {
+        let mut mcp = Mcp::start(&world, era);
+        match era {
+            Era::Legacy => {
+                mcp.ask("resources/subscribe", json!({"uri": "hyphae://updates"}));
+                let id = mcp.send("resources/subscribe", json!({"uri": "hyphae://status"}));
+                assert_eq!(mcp.answer(id)["error"]["code"], -32602);
+            }
+            Era::Modern => {
+                let uris = ["hyphae://updates", "hyphae://status"];
+                mcp.send(
+                    "subscriptions/listen",
+                    json!({"notifications": {"resourceSubscriptions": uris}}),
+                );
+                let taken = mcp.next();
+                assert_eq!(taken["method"], "notifications/subscriptions/acknowledged");
+                assert_eq!(
+                    taken["params"]["notifications"]["resourceSubscriptions"],
+                    json!(["hyphae://updates"])
+                );
+            }
+        }
+        mcp.store("what one does oneself is no news");
+        other.store(&format!("news for those of the {era:?} era"));
+        let told = mcp.next();
+        assert_eq!(told["method"], "notifications/resources/updated");
+        assert_eq!(told["params"]["uri"], "hyphae://updates");
+        assert_eq!(
+            read(&mut mcp, "hyphae://updates")["diffs"]
+                .as_array()
+                .unwrap()
+                .is_empty(),
+            false
+        );
+        mcp.end();
+    }
+    other.end();
+}
