@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     ids::{CellId, CredentialId, SessionId},
+    label::{Tags, Topic},
     scope::Project,
     text,
 };
@@ -201,6 +202,70 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Content(String);
 
+impl Visibility {
+    /// All, the narrowest first.
+    pub const ALL: [Self; 3] = [Self::Private, Self::Project, Self::Shared];
+
+    /// Returns the name as it is written everywhere.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Project => "project",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+impl fmt::Display for Visibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Visibility {
+    type Err = BadValue;
+
+    /// Reads a name in any case.
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        Self::ALL
+            .into_iter()
+            .find(|visibility| visibility.name().eq_ignore_ascii_case(text.trim()))
+            .ok_or_else(|| BadValue::new(text, text::join_names(Self::ALL.map(Self::name))))
+    }
+}
+
+impl Status {
+    /// All, in the order of the numbers that stores keep.
+    pub const ALL: [Self; 3] = [Self::Active, Self::Superseded, Self::Retracted];
+
+    /// Returns the name as it is written everywhere.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Superseded => "superseded",
+            Self::Retracted => "retracted",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Status {
+    type Err = BadValue;
+
+    /// Reads a name in any case.
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.name().eq_ignore_ascii_case(text.trim()))
+            .ok_or_else(|| BadValue::new(text, text::join_names(Self::ALL.map(Self::name))))
+    }
+}
+
 impl Content {
     /// The most characters (Unicode scalar values) that a memory may have.
     pub const MAX_CHARS: usize = 8000;
@@ -287,10 +352,101 @@ impl BadValue {
     }
 }
 
+/// Who vouches for what a memory says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Source {
+    /// A person said it.
+    #[default]
+    UserStated,
+    /// An agent concluded it.
+    AgentInferred,
+    /// A tool printed it.
+    ToolOutput,
+    /// It was brought in from elsewhere.
+    Imported,
+}
+
+impl Source {
+    /// All sources, in their order.
+    pub const ALL: [Self; 4] = [
+        Self::UserStated,
+        Self::AgentInferred,
+        Self::ToolOutput,
+        Self::Imported,
+    ];
+
+    /// Returns the name as it is written everywhere.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UserStated => "user_stated",
+            Self::AgentInferred => "agent_inferred",
+            Self::ToolOutput => "tool_output",
+            Self::Imported => "imported",
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Source {
+    type Err = BadValue;
+
+    /// Reads a name in any case, with `-` or a space for `_`.
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let plain = text.trim().replace(['-', ' '], "_");
+        Self::ALL
+            .into_iter()
+            .find(|source| source.name().eq_ignore_ascii_case(&plain))
+            .ok_or_else(|| BadValue::new(text, text::join_names(Self::ALL.map(Self::name))))
+    }
+}
+
+/// When a memory is true: from one moment (inclusive) until another (exclusive), either open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Validity {
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Validity {
+    /// True at all times.
+    pub const ALWAYS: Self = Self {
+        from: None,
+        until: None,
+    };
+
+    /// Returns the time between two moments, or none if it would be empty.
+    pub fn new(from: Option<Timestamp>, until: Option<Timestamp>) -> Option<Self> {
+        let empty = matches!((from, until), (Some(from), Some(until)) if from >= until);
+        (!empty).then_some(Self { from, until })
+    }
+
+    /// Returns the first moment.
+    pub const fn from(self) -> Option<Timestamp> {
+        self.from
+    }
+
+    /// Returns the moment after the last.
+    pub const fn until(self) -> Option<Timestamp> {
+        self.until
+    }
+
+    /// Tells whether a moment lies in it.
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)
+    }
+}
+
 /// Where a memory came from, as far as it is known. It is indexed beside the text, so that a
 /// memory is found by who said it and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
+    /// Who vouches for it.
+    pub source: Source,
     /// The conversation it was stored from.
     pub session: Option<SessionId>,
     /// Its place in that conversation, from 0.
@@ -324,6 +480,17 @@ pub struct Cell {
     pub status: Status,
     /// 1 when new, one more with each change.
     pub revision: u32,
+    /// The revision at which it came to say something else; a confirmation of an earlier one
+    /// does not count.
+    pub content_revision: u32,
+    /// What it is about, if it stands for a topic.
+    pub topic: Option<Topic>,
+    /// What it is grouped under.
+    pub tags: Tags,
+    /// When it is true.
+    pub validity: Validity,
+    /// When somebody last confirmed it.
+    pub verified_at: Option<Timestamp>,
     /// Where it came from.
     pub origin: Origin,
     /// When it was stored.

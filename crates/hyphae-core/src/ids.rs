@@ -41,8 +41,16 @@ macro_rules! id {
 }
 
 id!(
+    /// Names one row of the audit.
+    AuditId
+);
+id!(
     /// Names a cell, which is one memory.
     CellId
+);
+id!(
+    /// Names a conflict between two memories.
+    ConflictId
 );
 id!(
     /// Names a credential. A credential *is* the identity of whoever holds its key.
@@ -51,6 +59,10 @@ id!(
 id!(
     /// Names a diff, which is one change on its way through the topology.
     DiffId
+);
+id!(
+    /// Names a link between two memories that somebody gave.
+    EdgeId
 );
 id!(
     /// Names one message of a conversation; chunks with the same id belong together.

@@ -5,14 +5,19 @@
 #![deny(missing_docs)]
 
 pub mod agent;
+pub mod audit;
 pub mod cell;
+pub mod conflict;
 pub mod console;
 pub mod credential;
+pub mod diff;
 pub mod ids;
+pub mod label;
 pub mod mask;
 pub mod memories;
 pub mod ports;
 pub mod recall;
+pub mod relation;
 pub mod scope;
 pub mod session;
 pub mod text;

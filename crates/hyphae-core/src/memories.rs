@@ -1,19 +1,42 @@
-//! Storing and recalling: the one engine behind every surface.
+//! Storing, recalling, changing, linking and forgetting: the one engine behind every surface.
+//!
+//! `request` and `answer` are what comes in and what goes out; each group of verbs has a module.
 
+mod answer;
+mod changing;
+mod error;
+mod forgetting;
+mod linking;
+mod reading;
+mod recalling;
+mod relating;
+mod request;
 mod storing;
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, Notify, OnceCell};
 
+pub use answer::{
+    Confirmed, Details, Dispute, ForgetOutcome, Forgettable, Forgotten, ForgottenItem, Match, Mode,
+    Outcome, Page, PageStart, Recalled, Related, Resolved, Similar, Stored, Update, Updated,
+    Updates, Voice,
+};
+pub use error::MemoryError;
+use forgetting::Previews;
+pub use request::{
+    ForgetRequest, Forgetting, HitCount, NewMemory, NewRelation, Patch, RecallRequest, Target,
+};
+
 use crate::{
-    cell::{BadContent, Cell, CellType, Fingerprint, Layer, Origin, Share, Visibility},
-    ids::CellId,
-    ports::{ChosenModel, Clock, EmbedError, Embedder, MemoryStore, StoreError},
-    recall::{self, Distance, Filter, Hit, ProjectIndex, Query, Scoring},
+    audit::{Action, Via},
+    cell::Layer,
+    ids::{AuditId, CellId, DiffId},
+    mask,
+    ports::{ChosenModel, Clock, EmbedError, Embedder, MemoryStore, Step, StoreError, Write},
+    recall::{self, ProjectIndex, Scoring, When},
     scope::{Owner, Scope},
-    text,
 };
 
 /// The memory of a process, over a store and an embedder.
@@ -29,6 +52,7 @@ pub struct Memories {
     model_settled: OnceCell<()>,
     touched: std::sync::Mutex<HashMap<Scope, HashMap<CellId, Timestamp>>>,
     touch: Notify,
+    previews: Previews,
 }
 
 /// The recall indexes that are kept filled, least recently used first.
@@ -63,161 +87,6 @@ impl Indexes {
     }
 }
 
-/// A memory as somebody hands it in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewMemory {
-    /// What it says; normalised and checked by [`Memories::store`].
-    pub content: String,
-    /// What kind of knowledge it is.
-    pub cell_type: CellType,
-    /// How important it is.
-    pub salience: Share,
-    /// How certain it is.
-    pub confidence: Share,
-    /// Who may recall it.
-    pub visibility: Visibility,
-    /// Where it comes from; `position` is counted by the engine.
-    pub origin: Origin,
-}
-
-impl NewMemory {
-    /// Makes a memory with the defaults of every surface: a `Fact` of salience 0.5, certain,
-    /// visible in its project.
-    pub fn new(content: impl Into<String>) -> Self {
-        Self {
-            content: content.into(),
-            cell_type: CellType::default(),
-            salience: Share::HALF,
-            confidence: Share::FULL,
-            visibility: Visibility::default(),
-            origin: Origin::default(),
-        }
-    }
-}
-
-/// What became of a memory that was handed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
-    /// The cell that now holds it.
-    pub id: CellId,
-    /// How it came to hold it.
-    pub outcome: Outcome,
-    /// How many secrets were masked in it.
-    pub redactions: usize,
-}
-
-/// How a memory came to be held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// In a cell of its own.
-    Created,
-    /// By a cell that already said exactly this.
-    Unchanged,
-    /// By a cell that said this in other punctuation or inflection; both texts are kept.
-    Merged,
-}
-
-/// What is asked of the memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecallRequest {
-    /// What to look for.
-    pub query: String,
-    /// The most hits wanted.
-    pub k: HitCount,
-    /// Which cells may answer.
-    pub filter: Filter,
-}
-
-/// How many hits are wanted, 1 to [`HitCount::MAX`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HitCount(u16);
-
-impl HitCount {
-    /// The most hits of one answer.
-    pub const MAX: u16 = 100;
-
-    /// Returns the count, or none if it is 0 or more than [`Self::MAX`].
-    pub fn new(n: u16) -> Option<Self> {
-        (1..=Self::MAX).contains(&n).then_some(Self(n))
-    }
-
-    /// Returns the number.
-    pub const fn get(self) -> u16 {
-        self.0
-    }
-}
-
-impl Default for HitCount {
-    /// Ten.
-    fn default() -> Self {
-        Self(10)
-    }
-}
-
-impl fmt::Display for HitCount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// What the memory answers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
-    /// The memories, nearest first.
-    pub matches: Vec<Match>,
-    /// How they were looked for.
-    pub mode: Mode,
-}
-
-/// One memory of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Match {
-    /// The memory.
-    pub cell: Cell,
-    /// The one number that sorts the answer.
-    pub distance: Distance,
-    /// The cosine part, where there is one.
-    pub cosine: Option<f32>,
-    /// The keyword part.
-    pub words: f32,
-}
-
-/// How memories were looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// By meaning and by words.
-    Hybrid,
-    /// Some or all by words only, because their vectors belong to another model.
-    Keywords,
-}
-
-/// Why the memory could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MemoryError {
-    /// The text cannot be a memory.
-    #[error(transparent)]
-    Content(#[from] BadContent),
-    /// There is nothing to look for.
-    #[error("there is nothing to search for; write what you want to recall")]
-    EmptyQuery,
-    /// The query is longer than a memory may be.
-    #[error(
-        "a query has at most {max} characters, this one has {chars}; shorten it",
-        max = crate::cell::Content::MAX_CHARS
-    )]
-    LongQuery {
-        /// How many it has.
-        chars: usize,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The embedder failed.
-    #[error(transparent)]
-    Embed(#[from] EmbedError),
-}
-
 impl Memories {
     /// Makes the memory of a process. Nothing is opened, loaded or read before the first use.
     pub fn new(
@@ -236,6 +105,7 @@ impl Memories {
             model_settled: OnceCell::new(),
             touched: std::sync::Mutex::default(),
             touch: Notify::new(),
+            previews: Previews::default(),
         }
     }
 
@@ -246,79 +116,14 @@ impl Memories {
         self
     }
 
-    /// Returns the memories that are nearest to a query, nearest first; none if nothing is near.
-    ///
-    /// The same memories and the same query give the same answer, down to its order.
-    ///
-    /// # Errors
-    /// [`MemoryError`], with nothing changed.
-    #[tracing::instrument(skip_all, fields(k = request.k.get()))]
-    pub async fn recall(
-        &self,
-        scope: &Scope,
-        request: &RecallRequest,
-    ) -> Result<Recalled, MemoryError> {
-        let query = text::normalise(&request.query);
-        if query.is_empty() {
-            return Err(MemoryError::EmptyQuery);
-        }
-        let chars = query.chars().count();
-        if chars > crate::cell::Content::MAX_CHARS {
-            return Err(MemoryError::LongQuery { chars });
-        }
-        let vector = self.embed(&query).await?;
-        let terms = recall::terms_of(&query);
-        let index = self.fresh_index(scope).await?;
-        let index = index.lock().await;
-        let hits = index.search(
-            &Query {
-                vector: Some(&vector),
-                terms: &terms,
-                fingerprint: Fingerprint::of(&query),
-                filter: request.filter,
-                k: usize::from(request.k.get()),
-            },
-            &self.scoring,
-        );
-        let mode = if index.without_vector() > 0 {
-            Mode::Keywords
-        } else {
-            Mode::Hybrid
-        };
-        drop(index);
-        let matches = self.matches(scope, &hits).await?;
-        self.note_touched(scope, &matches);
-        Ok(Recalled { matches, mode })
+    /// Returns the present moment as a condition of a recall.
+    pub fn now(&self) -> When {
+        When::Now(self.clock.now())
     }
 
-    async fn matches(&self, scope: &Scope, hits: &[Hit]) -> Result<Vec<Match>, MemoryError> {
-        if hits.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ids: Vec<CellId> = hits.iter().map(|hit| hit.id).collect();
-        let mut cells: HashMap<CellId, Cell> = self
-            .store
-            .cells(scope, &ids)
-            .await?
-            .into_iter()
-            .map(|cell| (cell.id, cell))
-            .collect();
-        // A cell may have gone between the search and this read; it is simply no match then.
-        let found = hits.iter().filter_map(|hit| {
-            let Hit {
-                id,
-                distance,
-                cosine,
-                words,
-            } = *hit;
-            cells.remove(&id).map(|cell| Match {
-                cell,
-                distance,
-                cosine,
-                words,
-            })
-        });
-        Ok(found.collect())
+    /// Returns the store beneath, for what is read and not recalled.
+    pub fn store_port(&self) -> &dyn MemoryStore {
+        self.store.as_ref()
     }
 
     /// Returns the embedder of this process.
@@ -383,6 +188,22 @@ impl Memories {
                 return Ok(index);
             }
         }
+    }
+
+    fn write(&self, action: Action, via: &Via, steps: Vec<Step>) -> Write {
+        Write {
+            id: AuditId::new(self.clock.new_id()),
+            action,
+            via: via.clone(),
+            at: self.clock.now(),
+            reason: None,
+            redactions: 0,
+            steps,
+        }
+    }
+
+    fn new_diff(&self) -> DiffId {
+        DiffId::new(self.clock.new_id())
     }
 
     fn note_touched(&self, scope: &Scope, matches: &[Match]) {
@@ -458,6 +279,26 @@ impl Memories {
         self.store.choose_model(owner, &self.model()).await
     }
 }
+
+/// A text beside a memory, without its secrets, and how many it had.
+fn beside(what: &'static str, text: Option<&str>) -> Result<(Option<String>, u32), MemoryError> {
+    /// The longest reason or evidence, in characters.
+    const MAX_CHARS: usize = 1000;
+    let masked = mask::mask(text.unwrap_or_default().trim());
+    let chars = masked.text.chars().count();
+    if chars > MAX_CHARS {
+        return Err(MemoryError::LongText {
+            what,
+            max: MAX_CHARS,
+            chars,
+        });
+    }
+    let redactions = u32::try_from(masked.redactions).unwrap_or(u32::MAX);
+    Ok(((!masked.text.is_empty()).then_some(masked.text), redactions))
+}
+
+/// How often a write is tried again that found somebody else's change in its way.
+const ATTEMPTS: usize = 16;
 
 /// The layer on which every memory begins and which recall looks at unless told otherwise.
 pub const BASE_LAYER: Layer = Layer::L0;

@@ -4,7 +4,10 @@
 //! neighbours is the diversity rule of HNSW and Vamana, so that some links lead out of a
 //! cluster and not all into its middle.
 
-use crate::ids::CellId;
+use crate::{
+    cell::{CellType, Share},
+    ids::CellId,
+};
 
 /// Slack of the diversity rule (Vamana's α): a candidate is dropped if a kept neighbour is
 /// nearer to it than the node is, even after its distance was stretched by this.
@@ -15,6 +18,26 @@ pub const CANDIDATES: usize = 64;
 
 /// The least weight of a link, so that no hop costs more than a thousand.
 pub const MIN_WEIGHT: f32 = 0.001;
+
+/// Returns how much energy a change to a memory of this type is born with, relative to a fact
+/// (HyphaeDB paper, §3.2: μ).
+pub const fn energy(kind: CellType) -> f32 {
+    match kind {
+        CellType::Decision | CellType::Constraint => 2.0,
+        CellType::Risk | CellType::Pattern => 1.5,
+        CellType::Lesson => 1.2,
+        CellType::Fact => 1.0,
+        CellType::Preference => 0.8,
+        CellType::Context => 0.5,
+        CellType::Task => 0.3,
+    }
+}
+
+/// Returns the energy with which a change to a memory begins its way: `10 · √s · μ(type)`
+/// (HyphaeDB paper, §3.2), from 0 to 20.
+pub fn energy_at_birth(kind: CellType, salience: Share) -> f64 {
+    10.0 * salience.get().sqrt() * f64::from(energy(kind))
+}
 
 /// A possible neighbour of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,6 +118,17 @@ mod tests {
     #[test]
     fn the_identical_place_is_a_neighbour_once() {
         check(&[0.0, 0.0, 60.0], 24, &[0, 2]);
+    }
+
+    #[test]
+    fn a_salient_decision_begins_with_the_most_energy() {
+        assert_eq!(energy_at_birth(CellType::Decision, Share::FULL), 20.0);
+        let quarter = Share::new(0.25).unwrap();
+        assert_eq!(energy_at_birth(CellType::Fact, quarter), 5.0);
+        assert_eq!(
+            energy_at_birth(CellType::Task, Share::new(0.0).unwrap()),
+            0.0
+        );
     }
 
     #[test]

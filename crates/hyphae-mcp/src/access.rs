@@ -85,9 +85,8 @@ impl Access {
     pub(crate) async fn names(
         &self,
         memory: &OpenedMemory,
-        wanted: impl IntoIterator<Item = CredentialId>,
+        wanted: &[CredentialId],
     ) -> Result<Names, StoreError> {
-        let wanted: Vec<_> = wanted.into_iter().collect();
         let known = |names: &HashMap<_, _>| wanted.iter().all(|id| names.contains_key(id));
         {
             let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,29 +1,58 @@
 //! What every tool is given, and what it gives back.
 
-use hyphae_core::{memories::Memories, scope::Scope};
+use hyphae_core::{
+    audit::Via,
+    ids::{CellId, CredentialId},
+    memories::Memories,
+    scope::Scope,
+};
 use serde_json::{Map, Value, json};
 
-use crate::{access::OpenedMemory, budget, decode::Arguments, errors::ToolError};
+use crate::{
+    access::{Names, OpenedMemory},
+    budget,
+    decode::Arguments,
+    errors::ToolError,
+    server::Shared,
+};
 
-/// One call of a tool: who asks, about which project.
+/// One call: who asks, about which project, from where.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    pub(crate) server: &'a crate::server::Shared,
+    pub(crate) server: &'a Shared,
     pub(crate) memory: &'a OpenedMemory,
     pub(crate) scope: Scope,
+    pub(crate) via: Via,
 }
 
 impl Call<'_> {
     pub(crate) fn memories(&self) -> &Memories {
         &self.memory.memories
     }
+
+    /// Returns what these authors are called.
+    pub(crate) async fn names(&self, authors: Vec<CredentialId>) -> Result<Names, ToolError> {
+        Ok(self.server.access.names(self.memory, &authors).await?)
+    }
+
+    /// Returns the memory that an argument names.
+    pub(crate) async fn cell(&self, argument: &str, id: &str) -> Result<CellId, ToolError> {
+        let found = self.memories().find_cell(&self.scope, bare(id)).await;
+        found.map_err(|error| ToolError::from(error).about(argument))
+    }
+}
+
+/// An id may be written as the address of its resource.
+pub(crate) fn bare(id: &str) -> &str {
+    let id = id.trim();
+    id.strip_prefix(crate::resources::MEMORY).unwrap_or(id)
 }
 
 /// What a tool answers, before scope and warnings are added.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     fields: Map<String, Value>,
-    pub(crate) warnings: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Answer {
@@ -31,8 +60,19 @@ impl Answer {
         self.fields.insert(name.to_owned(), value.into());
     }
 
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.fields.remove(name);
+    }
+
+    /// Adds a field that may not be there.
+    pub(crate) fn maybe(&mut self, name: &str, value: Option<impl ToString>) {
+        if let Some(value) = value {
+            self.field(name, value.to_string());
+        }
+    }
+
     /// Adds a list under `name`, as much of it as fits into what `max_tokens` leaves beside the
-    /// fields so far, and `omitted`, the count of the rest. Returns that count.
+    /// fields so far, and `omitted`, the count of the rest. Returns how many there are.
     pub(crate) fn list(
         &mut self,
         call: &Call<'_>,
@@ -45,16 +85,22 @@ impl Answer {
         self.field(name, json!([]));
         let frame = budget::tokens_of(&self.framed(call));
         let fitted = budget::fit(items, max_tokens.saturating_sub(frame), share);
+        let kept = fitted.kept.len();
         self.field(name, fitted.kept);
         self.field("omitted", fitted.omitted);
-        fitted.omitted
+        kept
     }
 
-    /// Adds a note for the model, if it is not there yet.
+    /// Adds a note for the model.
     pub(crate) fn warn(&mut self, warning: impl Into<String>) {
-        let warning = warning.into();
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
+        self.warnings.push(warning.into());
+    }
+
+    /// Notes that secrets were masked in what was written.
+    pub(crate) fn redactions(&mut self, redactions: usize) {
+        self.field("redactions", redactions);
+        if redactions > 0 {
+            self.warn("credentials in it were masked before it was kept");
         }
     }
 
@@ -62,8 +108,9 @@ impl Answer {
     pub(crate) fn framed(&self, call: &Call<'_>) -> Value {
         let mut fields = self.fields.clone();
         let mut warnings = self.warnings.clone();
-        if call.scope.project == *call.server.projects.of_process() {
-            warnings.extend(call.server.projects.warning().map(str::to_owned));
+        let projects = &call.server.projects;
+        if call.scope.project == *projects.of_process() {
+            warnings.extend(projects.warning().map(str::to_owned));
         }
         fields.insert("warnings".to_owned(), warnings.into());
         fields.insert(

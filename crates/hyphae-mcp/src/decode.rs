@@ -8,6 +8,7 @@
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use hyphae_core::{cell::Share, text};
+use jiff::{Timestamp, civil, tz::TimeZone};
 use serde_json::{Map, Value};
 
 use crate::errors::{ToolError, shown};
@@ -172,6 +173,24 @@ impl Arguments {
         }
     }
 
+    /// Takes yes or no out.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<Option<bool>, ToolError> {
+        match self.0.remove(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(Value::String(text)) if is_nothing(&text) => Ok(None),
+            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("true") => Ok(Some(true)),
+            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("false") => {
+                Ok(Some(false))
+            }
+            Some(other) => Err(ToolError::argument(
+                name,
+                format!("{} is neither true nor false", shown(&other)),
+                "send true or false",
+            )),
+        }
+    }
+
     /// Takes one of several names out, in any case.
     pub(crate) fn choice<T>(&mut self, name: &str) -> Result<Option<T>, ToolError>
     where
@@ -191,6 +210,57 @@ impl Arguments {
         let texts = self.texts(name, most)?;
         texts.iter().map(|text| choose(name, text)).collect()
     }
+
+    /// Takes a moment out: RFC 3339, or a date, which begins at midnight UTC.
+    pub(crate) fn time(&mut self, name: &str) -> Result<Option<Timestamp>, ToolError> {
+        let Some(text) = self.optional_text(name)? else {
+            return Ok(None);
+        };
+        let text = text.trim();
+        let utc = |moment: civil::DateTime| TimeZone::UTC.to_timestamp(moment).ok();
+        let read = text
+            .parse::<Timestamp>()
+            .ok()
+            .or_else(|| text.parse::<civil::DateTime>().ok().and_then(utc));
+        read.map(Some).ok_or_else(|| {
+            ToolError::argument(
+                name,
+                format!("{} is not a time", shown(&text.into())),
+                "send a date or a time such as 2026-01-31 or 2026-01-31T12:00:00Z",
+            )
+        })
+    }
+
+    /// Takes one of the given names out, in any case.
+    pub(crate) fn one_of<T: Copy>(
+        &mut self,
+        name: &str,
+        allowed: &[(&str, T)],
+    ) -> Result<Option<T>, ToolError> {
+        let Some(text) = self.optional_text(name)? else {
+            return Ok(None);
+        };
+        pick(name, &text, allowed).map(Some)
+    }
+
+    /// Takes a list of the given names out, in any case.
+    pub(crate) fn some_of<T: Copy>(
+        &mut self,
+        name: &str,
+        allowed: &[(&str, T)],
+    ) -> Result<Vec<T>, ToolError> {
+        let texts = self.texts(name, allowed.len())?;
+        texts.iter().map(|text| pick(name, text, allowed)).collect()
+    }
+
+    /// Takes at least one and at most `most` ids or their beginnings out.
+    pub(crate) fn ids(&mut self, name: &str, most: usize) -> Result<Vec<String>, ToolError> {
+        let ids = self.texts(name, most)?;
+        if ids.is_empty() {
+            return Err(missing(name));
+        }
+        Ok(ids)
+    }
 }
 
 /// Tells what clients send for what was left out.
@@ -206,6 +276,22 @@ where
     text.trim().parse().map_err(|error: T::Err| {
         ToolError::argument(name, error.to_string(), "send one of these names")
     })
+}
+
+fn pick<T: Copy>(name: &str, text: &str, allowed: &[(&str, T)]) -> Result<T, ToolError> {
+    let plain = text.trim().replace(['-', ' '], "_");
+    allowed
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(&plain))
+        .map(|(_, value)| *value)
+        .ok_or_else(|| {
+            let names: Vec<&str> = allowed.iter().map(|(known, _)| *known).collect();
+            ToolError::argument(
+                name,
+                format!("{} is none of its values", shown(&text.into())),
+                format!("send one of: {}", names.join(", ")),
+            )
+        })
 }
 
 fn missing(name: &str) -> ToolError {
@@ -334,5 +420,38 @@ mod tests {
         assert_eq!(arguments(json!(42)).text("a"), Ok("42".to_owned()));
         assert!(arguments(json!(null)).text("a").is_err());
         assert!(arguments(json!(["x"])).text("a").is_err());
+    }
+
+    #[test]
+    fn times_may_be_dates() {
+        let midnight = "2026-01-31T00:00:00Z".parse::<Timestamp>().unwrap();
+        for text in [
+            "2026-01-31",
+            "2026-01-31T00:00:00Z",
+            "2026-01-31T01:00:00+01:00",
+            "2026-01-31T00:00",
+            "2026-01-31 00:00:00",
+        ] {
+            assert_eq!(
+                arguments(json!(text)).time("a"),
+                Ok(Some(midnight)),
+                "{text}"
+            );
+        }
+        for text in ["yesterday", "31.1.2026", "2026-13-01"] {
+            assert!(arguments(json!(text)).time("a").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn flags_may_be_texts() {
+        for (value, want) in [
+            (json!(true), Some(true)),
+            (json!("False"), Some(false)),
+            (json!(null), None),
+        ] {
+            assert_eq!(arguments(value).flag("a"), Ok(want));
+        }
+        assert!(arguments(json!("yes")).flag("a").is_err());
     }
 }

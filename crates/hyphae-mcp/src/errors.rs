@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use hyphae_core::{memories::MemoryError, ports::StoreError, text};
+use hyphae_core::{memories::MemoryError, ports::StoreError, scope::Project, text};
+use rmcp::model::ErrorCode;
 
 use crate::access::CannotOpen;
 
@@ -11,6 +12,22 @@ use crate::access::CannotOpen;
 pub(crate) enum Code {
     /// An argument is missing, unknown or not what it must be.
     InvalidArgument,
+    /// No memory, link or conflict that this key can see has such an id.
+    NotFound,
+    /// Several ids begin with these characters.
+    AmbiguousId,
+    /// Somebody changed the memory since it was read.
+    RevisionConflict,
+    /// The memory was retracted or superseded.
+    Inactive,
+    /// Another memory says the same already.
+    Duplicate,
+    /// The conflict was decided before.
+    ConflictClosed,
+    /// An erasure without the token of its preview.
+    ConfirmationRequired,
+    /// Others kept changing the same memories.
+    Contended,
     /// No such project.
     UnknownProject,
     /// The key opens nothing.
@@ -33,6 +50,14 @@ impl Code {
     const fn name(self) -> &'static str {
         match self {
             Self::InvalidArgument => "invalid_argument",
+            Self::NotFound => "not_found",
+            Self::AmbiguousId => "ambiguous_id",
+            Self::RevisionConflict => "revision_conflict",
+            Self::Inactive => "inactive",
+            Self::Duplicate => "duplicate",
+            Self::ConflictClosed => "conflict_closed",
+            Self::ConfirmationRequired => "confirmation_required",
+            Self::Contended => "contended",
             Self::UnknownProject => "unknown_project",
             Self::Unauthorized => "unauthorized",
             Self::StoreLocked => "store_locked",
@@ -41,6 +66,31 @@ impl Code {
             Self::EmbedderUnavailable => "embedder_unavailable",
             Self::Cancelled => "cancelled",
             Self::Internal => "internal",
+        }
+    }
+
+    /// What to do, where the message does not say it.
+    const fn remedy(self) -> Option<&'static str> {
+        match self {
+            Self::EmbedderUnavailable => {
+                Some("call again; if it fails again, run `hyphae-server doctor`")
+            }
+            Self::RevisionConflict => Some("get the memory again and decide anew"),
+            Self::Contended => Some("call again"),
+            Self::InvalidArgument => Some("call again with this argument put right"),
+            Self::NotFound
+            | Self::AmbiguousId
+            | Self::Inactive
+            | Self::Duplicate
+            | Self::ConflictClosed
+            | Self::ConfirmationRequired
+            | Self::UnknownProject
+            | Self::Unauthorized
+            | Self::StoreLocked
+            | Self::StoreFull
+            | Self::StoreUnavailable
+            | Self::Cancelled
+            | Self::Internal => None,
         }
     }
 }
@@ -52,6 +102,7 @@ pub(crate) struct ToolError {
     argument: Option<String>,
     problem: String,
     next: Option<String>,
+    project: Option<Project>,
 }
 
 impl ToolError {
@@ -61,6 +112,7 @@ impl ToolError {
             argument: None,
             problem: problem.into(),
             next: None,
+            project: None,
         }
     }
 
@@ -87,6 +139,31 @@ impl ToolError {
         self
     }
 
+    /// Notes which project the call was about.
+    pub(crate) fn in_project(mut self, project: Project) -> Self {
+        self.project = Some(project);
+        self
+    }
+
+    /// Returns the project that the call was about, if it got that far.
+    pub(crate) const fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
+    }
+
+    /// Returns what the protocol calls it, where a failure is no result.
+    pub(crate) const fn wire_code(&self) -> ErrorCode {
+        if matches!(self.code, Code::NotFound) {
+            ErrorCode::RESOURCE_NOT_FOUND
+        } else if matches!(
+            self.code,
+            Code::InvalidArgument | Code::AmbiguousId | Code::UnknownProject
+        ) {
+            ErrorCode::INVALID_PARAMS
+        } else {
+            ErrorCode::INTERNAL_ERROR
+        }
+    }
+
     /// Returns the code, for the log.
     pub(crate) const fn code(&self) -> &'static str {
         self.code.name()
@@ -108,25 +185,39 @@ impl fmt::Display for ToolError {
 
 impl From<MemoryError> for ToolError {
     fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::Store(error) => error.into(),
-            MemoryError::Embed(_) => Self::new(Code::EmbedderUnavailable, error.to_string())
-                .next("call again; if it fails again, run `hyphae-server doctor`"),
-            MemoryError::Content(_) => {
-                let (problem, next) = split(&error.to_string());
-                Self {
-                    next,
-                    ..Self::new(Code::InvalidArgument, problem).about("content")
-                }
-            }
+        let (problem, next) = split(&error.to_string());
+        let (code, argument) = match error {
+            MemoryError::Store(error) => return error.into(),
+            MemoryError::Embed(_) => (Code::EmbedderUnavailable, None),
+            MemoryError::Content(_) => (Code::InvalidArgument, Some("content")),
             MemoryError::EmptyQuery | MemoryError::LongQuery { .. } => {
-                let (problem, next) = split(&error.to_string());
-                Self {
-                    next,
-                    ..Self::new(Code::InvalidArgument, problem).about("query")
-                }
+                (Code::InvalidArgument, Some("query"))
             }
-            _ => Self::new(Code::Internal, error.to_string()),
+            MemoryError::NotFound { .. } => (Code::NotFound, None),
+            MemoryError::Ambiguous { .. } => (Code::AmbiguousId, None),
+            MemoryError::RevisionConflict { .. } => {
+                (Code::RevisionConflict, Some("expected_revision"))
+            }
+            MemoryError::Inactive { .. } => (Code::Inactive, None),
+            MemoryError::Duplicate { .. } => (Code::Duplicate, None),
+            MemoryError::SelfLink => (Code::InvalidArgument, Some("to")),
+            MemoryError::NoWeight => (Code::InvalidArgument, Some("weight")),
+            MemoryError::NoTime => (Code::InvalidArgument, Some("valid_until")),
+            MemoryError::ConflictClosed { .. } => (Code::ConflictClosed, Some("conflict_id")),
+            MemoryError::NoReason => (Code::InvalidArgument, Some("reason")),
+            MemoryError::NotPreviewed => (Code::ConfirmationRequired, Some("confirm")),
+            MemoryError::Contended => (Code::Contended, None),
+            MemoryError::BadId { .. } | MemoryError::LongText { .. } | MemoryError::Value(_) => {
+                (Code::InvalidArgument, None)
+            }
+            _ => (Code::Internal, None),
+        };
+        Self {
+            code,
+            argument: argument.map(str::to_owned),
+            problem,
+            next: next.or_else(|| code.remedy().map(str::to_owned)),
+            project: None,
         }
     }
 }
@@ -135,7 +226,7 @@ impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let code = code_of(&error);
         let (problem, next) = split(&error.to_string());
-        let next = next.unwrap_or_else(|| "run `hyphae-server doctor`, then call again".to_owned());
+        let next = next.unwrap_or_else(|| DOCTOR.to_owned());
         Self::new(code, problem).next(next)
     }
 }
@@ -148,10 +239,12 @@ impl From<&CannotOpen> for ToolError {
             CannotOpen::Other { .. } => Code::StoreUnavailable,
         };
         let (problem, next) = split(&error.to_string());
-        let next = next.unwrap_or_else(|| "run `hyphae-server doctor`, then call again".to_owned());
+        let next = next.unwrap_or_else(|| DOCTOR.to_owned());
         Self::new(code, problem).next(next)
     }
 }
+
+const DOCTOR: &str = "run `hyphae-server doctor`, then call again";
 
 fn code_of(error: &StoreError) -> Code {
     if matches!(error, StoreError::Locked) {
@@ -163,7 +256,7 @@ fn code_of(error: &StoreError) -> Code {
     }
 }
 
-/// The messages of the core say what is wrong and, behind a semicolon, what to do.
+/// The messages of the core say what is wrong and, behind a semicolon or a colon, what to do.
 fn split(message: &str) -> (String, Option<String>) {
     match message.split_once("; ") {
         Some((problem, next)) => (problem.to_owned(), Some(next.to_owned())),

@@ -14,12 +14,15 @@
 mod access;
 mod budget;
 mod call;
+mod completions;
 mod decode;
 mod errors;
 mod lines;
 mod messages;
 mod order;
 mod projects;
+mod prompts;
+mod resources;
 mod server;
 mod tools;
 mod transport;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hyphae_core::audit::Action;
+use uuid::Uuid;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,6 +61,9 @@ pub(crate) enum Command {
     Setup(Setup),
     /// Make the vectors of all memories anew with another embedding model.
     Reembed(Reembed),
+    /// Show who wrote what into the memory, when and from where, newest first.
+    #[command(after_help = AUDIT_EXAMPLES)]
+    Audit(Audit),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -231,4 +236,39 @@ pub(crate) struct Reembed {
     /// The model to change to.
     #[arg(long, value_enum)]
     pub(crate) embedder: Embedder,
+}
+
+const AUDIT_EXAMPLES: &str = "\
+Examples:
+  hyphae-server audit --since 2d
+  hyphae-server audit --by codex --action store --action update
+  hyphae-server audit --about 019a1b2c-3d4e-7f00-8a9b-0c1d2e3f4a5b
+  hyphae-server audit --json --limit 100000 > audit.jsonl";
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Only what was done in this way; may be repeated.
+    #[arg(long)]
+    pub(crate) action: Vec<Action>,
+    /// Only what was done with this key: its name or its id.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Option<String>,
+    /// Only what was done in this project.
+    #[arg(long)]
+    pub(crate) project: Option<String>,
+    /// Only what touched this memory, link, conflict or diff.
+    #[arg(long, value_name = "ID")]
+    pub(crate) about: Option<Uuid>,
+    /// Only what was done at or after this time, or this long ago.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only what was done before this time, or longer ago.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// The most rows.
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub(crate) limit: usize,
+    /// One JSON object a line, instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -69,6 +69,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
             Command::Project(args) => commands::project::run(&config, args),
             Command::Doctor => commands::doctor::run(&config).await,
             Command::Reembed(args) => commands::reembed::run(&config, args).await,
+            Command::Audit(args) => commands::audit::run(&config, args).await,
             Command::Setup(_) | Command::Completions { .. } => Ok(Outcome::Done),
         }
     });

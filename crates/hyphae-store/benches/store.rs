@@ -18,16 +18,20 @@ use std::{
 };
 
 use hyphae_core::{
-    cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
+    audit::Action,
+    cell::{Content, Status},
     credential::{ApiKey, Credential},
-    ids::{CellId, CredentialId, DiffId},
+    diff::DiffKind,
+    ids::{AuditId, CellId, CredentialId, DiffId},
     ports::{
-        ChosenModel, CredentialStore, Inserted, Link, MemoryStore, NewCell, NewLink, Sequence,
+        AuditFilter, ChosenModel, Committed, CredentialStore, Derived, Link, MemoryStore, NewCell,
+        NewLink, Revision, Sequence, Step, Wanted,
     },
     recall::{Term, Terms, Vector},
     scope::{Owner, Project, Scope},
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_testkit::made_up;
 use jiff::Timestamp;
 use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 use uuid::Uuid;
@@ -59,6 +63,7 @@ async fn main() {
     }
     no_change(&path, &owner.in_project(project("medium"))).await;
     inserts(&path, &owner.in_project(project("medium"))).await;
+    life(&path, &owner.in_project(project("medium"))).await;
     plain_inserts(folder.path()).await;
 }
 
@@ -87,8 +92,7 @@ async fn begin(path: &Path) -> Owner {
     };
     let scope = owner.in_project(project("samples"));
     for n in 0..SAMPLES {
-        let done = store.insert_cell(&scope, &cell(&scope, n)).await.unwrap();
-        assert_eq!(done, Inserted::New);
+        commit(&store, &scope, Step::Insert(Box::new(cell(&scope, n)))).await;
     }
     store.close().await;
     owner
@@ -110,40 +114,38 @@ fn cell(scope: &Scope, n: u64) -> NewCell {
     let vector: Vec<f32> = (0..DIMENSION)
         .map(|_| (random() % 2001) as f32 / 1000.0 - 1.0)
         .collect();
-    let at = Timestamp::now();
+    let model = ChosenModel {
+        id: "bench/1".to_owned(),
+        dimension: DIMENSION,
+    };
+    let terms = Terms::count(
+        words
+            .iter()
+            .map(|word| Term(word.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+    );
+    let vector = Vector::quantise(&vector);
     NewCell {
-        fingerprint: content.fingerprint(),
-        model: ChosenModel {
-            id: "bench/1".to_owned(),
-            dimension: DIMENSION,
+        derived: Derived {
+            embedded_text: format!("somebody (2026-01-01): {text}"),
+            context: Terms::count((0..20).map(|_| Term(random()))),
+            ..made_up::derived(&content, model, vector, terms)
         },
-        vector: Vector::quantise(&vector),
-        embedded_text: format!("somebody (2026-01-01): {text}"),
-        terms: Terms::count(
-            words
-                .iter()
-                .map(|word| Term(word.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
-        ),
-        context: Terms::count((0..20).map(|_| Term(random()))),
-        links: Vec::new(),
-        diff: DiffId::new(Uuid::now_v7()),
-        cell: Cell {
-            id: CellId::new(Uuid::now_v7()),
+        cell: made_up::fact(
+            scope,
+            CellId::new(Uuid::now_v7()),
+            Timestamp::now(),
             content,
-            cell_type: CellType::Fact,
-            salience: Share::HALF,
-            confidence: Share::FULL,
-            author: scope.credential,
-            project: scope.project.clone(),
-            layer: Layer::L0,
-            visibility: Visibility::Project,
-            status: Status::Active,
-            revision: 1,
-            origin: Origin::default(),
-            created_at: at,
-            updated_at: at,
-        },
+        ),
+        diff: DiffId::new(Uuid::now_v7()),
     }
+}
+
+/// Carries out one step, which must go through.
+async fn commit(store: &SqliteStore, scope: &Scope, step: Step) {
+    let id = AuditId::new(Uuid::now_v7());
+    let write = made_up::write(id, Action::Store, Timestamp::now(), vec![step]);
+    let done = store.commit(scope, &write).await.unwrap();
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
 }
 
 /// Copies the samples until there are enough cells. Neighbours in time belong to different
@@ -368,7 +370,7 @@ async fn inserts(path: &Path, scope: &Scope) {
         let mut times = Vec::new();
         for n in 0..500_u64 {
             let mut new = cell(scope, 1_000_000 + n + links * 10_000);
-            new.links = (0..links)
+            new.derived.links = (0..links)
                 .map(|link| NewLink {
                     link: Link {
                         to: all[((n * 31 + link * 397) % 2000) as usize].id,
@@ -378,10 +380,10 @@ async fn inserts(path: &Path, scope: &Scope) {
                     back: true,
                 })
                 .collect();
+            let step = Step::Insert(Box::new(new));
             let started = Instant::now();
-            let done = store.insert_cell(scope, &new).await.unwrap();
+            commit(&store, scope, step).await;
             times.push(started.elapsed());
-            assert_eq!(done, Inserted::New);
         }
         show(
             &format!("durable insert, {links} links each way"),
@@ -403,6 +405,94 @@ async fn inserts(path: &Path, scope: &Scope) {
         times.push(started.elapsed());
     }
     show("touch of 24 cells, durable", &mut times);
+    store.close().await;
+}
+
+/// What changes cells that are there, and what people and agents read.
+async fn life(path: &Path, scope: &Scope) {
+    let store = SqliteStore::open(path, SqliteOptions::default())
+        .await
+        .unwrap();
+    let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+    let ids: Vec<CellId> = all.iter().step_by(50).map(|change| change.id).collect();
+    let mut times = Vec::new();
+    for cell in store.cells(scope, &ids).await.unwrap() {
+        let mut next = cell;
+        next.revision += 1;
+        next.status = Status::Retracted;
+        let step = Step::Revise(Box::new(Revision {
+            cell: next,
+            derived: None,
+            kind: DiffKind::Retracted,
+            other: None,
+            diff: DiffId::new(Uuid::now_v7()),
+        }));
+        let started = Instant::now();
+        commit(&store, scope, step).await;
+        times.push(started.elapsed());
+    }
+    show("durable retraction", &mut times);
+    let mut times = Vec::new();
+    for cell in store.cells(scope, &ids[..20]).await.unwrap() {
+        let step = Step::Erase {
+            id: cell.id,
+            revision: cell.revision,
+            diff: DiffId::new(Uuid::now_v7()),
+        };
+        let started = Instant::now();
+        commit(&store, scope, step).await;
+        times.push(started.elapsed());
+    }
+    show("durable erasure", &mut times);
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        let found = store.open_conflicts(scope, &ids[..100], None, 1000);
+        assert!(found.await.unwrap().is_empty());
+        times.push(started.elapsed());
+    }
+    show("open conflicts of 100 cells", &mut times);
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        let found = store.diffs(scope, Sequence(0), &[], true, 50);
+        assert_eq!(found.await.unwrap().len(), 50);
+        times.push(started.elapsed());
+    }
+    show("50 diffs", &mut times);
+    let filter = AuditFilter {
+        limit: 50,
+        ..AuditFilter::default()
+    };
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        assert_eq!(store.audit(scope.owner(), &filter).await.unwrap().len(), 50);
+        times.push(started.elapsed());
+    }
+    show("50 rows of the audit", &mut times);
+    for (what, wanted) in [
+        ("topics", Wanted::Topic),
+        ("tags", Wanted::Tag),
+        ("projects", Wanted::Project),
+    ] {
+        let mut times = Vec::new();
+        for _ in 0..200 {
+            let started = Instant::now();
+            store.names(scope, wanted, "", 100).await.unwrap();
+            times.push(started.elapsed());
+        }
+        show(&format!("names of {what}"), &mut times);
+    }
+    let prefix = ids[30].to_string()[..8].to_owned();
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let started = Instant::now();
+        let found = store.ids_beginning(scope, Wanted::Cell, &prefix, 2);
+        assert!(!found.await.unwrap().is_empty());
+        times.push(started.elapsed());
+    }
+    show("cells by the beginning of an id", &mut times);
     store.close().await;
 }
 

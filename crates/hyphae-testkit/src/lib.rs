@@ -1,8 +1,9 @@
 //! Fakes for tests: a clock that is set by hand, a store of sessions in memory, an agent that
-//! follows a script; and the contracts that adapters are held to. No fake sleeps, and none
-//! reads a clock or randomness.
+//! follows a script; makers of cells; and the contracts that adapters are held to. No fake
+//! sleeps, and none reads a clock or randomness.
 
 pub mod contract;
+pub mod made_up;
 
 mod agent;
 mod clock;

@@ -18,14 +18,11 @@ WALKS = {
 }
 
 
-def results(world: World, command: list[str]):
+def walked(command: list, env: dict, world: World):
     """Runs a walk and passes on what it prints; a walk that stops half-way has failed."""
-    agent, env = world.tapped()
-    places = {"tools": world.tools, "walks": CLIENTS / "walks"}
-    command = [part.format(**places) for part in command]
     try:
         done = subprocess.run(
-            [*command, str(agent), str(world.project)], env=env, cwd=world.project, capture_output=True, text=True,
+            [str(part) for part in command], env=env, cwd=world.project, capture_output=True, text=True,
             timeout=4 * PATIENCE, stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as late:
@@ -40,6 +37,14 @@ def results(world: World, command: list[str]):
             yield result["case"], result["trouble"]
     if finished != count or done.returncode != 0:
         raise Failed(f"the walk broke off after {count} cases (exit {done.returncode}): {done.stderr[-1500:]}")
+
+
+def results(world: World, command: list[str]):
+    """Walks through the console with what a foreign client started."""
+    agent, env = world.tapped()
+    places = {"tools": world.tools, "walks": CLIENTS / "walks"}
+    command = [part.format(**places) for part in command]
+    yield from walked([*command, agent, world.project], env, world)
     world.check_connections()
     yield "its-agents-ended-with-code-0-and-kept-their-secrets", None
 

@@ -16,6 +16,7 @@ use crate::{
         Agent, AgentError, AgentProfile, CommandInfo, PromptBlock, PromptKinds, PromptRefusal,
         StopReason, TurnEvents, TurnRequest,
     },
+    audit::Via,
     ids::MessageId,
     mask,
     memories::{
@@ -84,7 +85,11 @@ impl Console {
                     ..NewMemory::new(content)
                 };
                 memory.origin.session = Some(request.session);
-                let stored = self.memories.store(&request.scope, memory).await;
+                let via = Via {
+                    session: Some(request.session),
+                    client: None,
+                };
+                let stored = self.memories.store(&request.scope, memory, &via).await;
                 return stored.map_or_else(told, |stored| Ok(vec![stored_answer(&stored)]));
             }
             Command::Recall { k, query } => (query, k, BASE_LAYER),
@@ -92,27 +97,28 @@ impl Console {
         };
         let filter = Filter {
             layer: Some(layer),
-            ..Filter::default()
+            ..Filter::at(self.memories.now())
         };
-        let recalled = self
-            .memories
-            .recall(&request.scope, &RecallRequest { query, k, filter })
-            .await;
+        let recall = RecallRequest {
+            query: Some(query),
+            k,
+            filter,
+            max_distance: None,
+        };
+        let recalled = self.memories.recall(&request.scope, &recall).await;
         recalled.map_or_else(told, |recalled| Ok(recall_answer(&recalled)))
     }
 }
 
 /// Tells people of what they can mend in the conversation; the rest is a failed turn.
 fn told(error: MemoryError) -> Result<Vec<String>, AgentError> {
-    match error {
-        MemoryError::Content(_) | MemoryError::EmptyQuery | MemoryError::LongQuery { .. } => {
-            Ok(vec![format!("{ERROR_PREFIX}{error}")])
-        }
-        MemoryError::Store(_) | MemoryError::Embed(_) => Err(AgentError::Failed {
+    if error.is_ours() {
+        return Err(AgentError::Failed {
             message: error.to_string(),
             source: Some(Box::new(error)),
-        }),
+        });
     }
+    Ok(vec![format!("{ERROR_PREFIX}{error}")])
 }
 
 fn stored_answer(stored: &crate::memories::Stored) -> String {
@@ -144,10 +150,11 @@ fn recall_answer(recalled: &Recalled) -> Vec<String> {
 
 fn match_answer(found: &Match) -> String {
     let cell = &found.cell;
+    let distance = found.distance.map_or_else(String::new, |d| d.to_string());
     format!(
         "{} distance={} type={}\n{}",
         cell.id,
-        found.distance,
+        distance,
         cell.cell_type,
         cell.content.as_str()
     )

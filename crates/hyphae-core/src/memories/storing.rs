@@ -1,39 +1,310 @@
-//! How a memory comes in: normalise, embed, compare, link, keep.
+//! How a memory comes in: mask, normalise, embed, compare, link, keep.
 
-use std::collections::HashMap;
+use jiff::Timestamp;
+use tokio::sync::Mutex;
 
-use super::{BASE_LAYER, Memories, MemoryError, NewMemory, Outcome, Stored};
+use super::{ATTEMPTS, BASE_LAYER, Memories, MemoryError, NewMemory, Outcome, Similar, Stored};
 use crate::{
-    cell::{Cell, Content, Origin, Status},
-    ids::{CellId, DiffId},
+    audit::{Action, Via},
+    cell::{Cell, Content, Origin, Source, Status},
+    diff::DiffKind,
+    ids::CellId,
+    label::{Tag, Topic},
     mask,
-    ports::{Inserted, Link, NewCell, NewLink},
-    recall::{self, ProjectIndex, Vector},
+    ports::{Committed, Derived, NewCell, Revision, Step},
+    recall::{self, Filter, ProjectIndex, Query, Vector},
     scope::Scope,
-    topology::{self, Candidate},
 };
+
+/// A memory that was masked, checked and embedded.
+struct Ready {
+    memory: NewMemory,
+    content: Content,
+    embedded_text: String,
+    vector: Vec<f32>,
+    key: Option<[u8; 32]>,
+    redactions: u32,
+    at: Timestamp,
+}
+
+impl Ready {
+    /// What is done, for the audit.
+    fn action(&self) -> Action {
+        match self.memory.origin.source {
+            Source::Imported => Action::Import,
+            Source::UserStated | Source::AgentInferred | Source::ToolOutput => Action::Store,
+        }
+    }
+}
 
 impl Memories {
     /// Keeps a memory. Its id is returned only once it is durable.
     ///
     /// A memory that says exactly what a cell of the same type, project and visibility says is
     /// not kept twice; one that says it in other punctuation or inflection is merged into it,
-    /// and both texts are kept.
+    /// and both texts are kept. One with a topic takes the place of the memory that stands for
+    /// the topic, whose text stays as history.
     ///
     /// # Errors
     /// [`MemoryError`], with nothing kept.
     #[tracing::instrument(skip_all, fields(memory.type = %memory.cell_type))]
-    pub async fn store(&self, scope: &Scope, memory: NewMemory) -> Result<Stored, MemoryError> {
-        let masked = mask::mask(&memory.content);
-        let redactions = masked.redactions;
-        let content = Content::new(&masked.text)?;
-        let embedded_text = recall::embedded_text(&content, &memory.origin);
-        let vector = self.embed(&embedded_text).await?;
-
+    pub async fn store(
+        &self,
+        scope: &Scope,
+        memory: NewMemory,
+        via: &Via,
+    ) -> Result<Stored, MemoryError> {
+        let ready = self.make_ready(memory).await?;
         // One memory at a time: the next one must see this one, to be compared and linked.
         let _storing = self.storing.lock().await;
+        for _ in 0..ATTEMPTS {
+            if let Some(stored) = self.try_store(scope, &ready, via).await? {
+                return Ok(stored);
+            }
+        }
+        Err(MemoryError::Contended)
+    }
+
+    async fn make_ready(&self, memory: NewMemory) -> Result<Ready, MemoryError> {
+        let masked = mask::mask(&memory.content);
+        let mut redactions = masked.redactions;
+        let content = Content::new(&masked.text)?;
+        let labels = memory.tags.iter().map(Tag::as_str);
+        let labels = labels.chain(memory.topic.as_ref().map(Topic::as_str));
+        redactions += labels.map(mask::marks).sum::<usize>();
+        let embedded_text = recall::embedded_text(&content, &memory.origin);
+        let vector = self.embed(&embedded_text).await?;
+        Ok(Ready {
+            key: (memory.key.as_deref()).map(|key| *blake3::hash(key.as_bytes()).as_bytes()),
+            memory,
+            content,
+            embedded_text,
+            vector,
+            redactions: u32::try_from(redactions).unwrap_or(u32::MAX),
+            at: self.clock.now(),
+        })
+    }
+
+    /// Returns none if somebody else's change was in the way.
+    async fn try_store(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        via: &Via,
+    ) -> Result<Option<Stored>, MemoryError> {
+        if let Some(key) = &ready.key
+            && let Some(id) = self.store.cell_of_key(scope, key).await?
+        {
+            return self.already(scope, ready, id, true).await;
+        }
         let index = self.fresh_index(scope).await?;
-        let now = self.clock.now();
+        let (step, id, outcome) = match self.place_of(scope, ready, &index).await? {
+            Place::Own => {
+                let new = self.new_cell(scope, ready, &index).await?;
+                let id = new.cell.id;
+                (Step::Insert(Box::new(new)), id, Outcome::Created)
+            }
+            Place::In(cell, outcome) => {
+                let id = cell.id;
+                match self.revision(scope, ready, &index, *cell).await? {
+                    Some(revision) => (Step::Revise(Box::new(revision)), id, outcome),
+                    None => return self.keep_key(scope, ready, via, id).await,
+                }
+            }
+        };
+        let mut steps = vec![step];
+        steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
+        let mut write = self.write(ready.action(), via, steps);
+        write.redactions = ready.redactions;
+        match self.store.commit(scope, &write).await? {
+            Committed::Done(_) => self.held(scope, ready, id, outcome).await.map(Some),
+            Committed::Same(id) => self.same_text(scope, ready, via, id).await,
+            Committed::KeyUsed(id) => self.already(scope, ready, id, true).await,
+            Committed::TopicTaken(_)
+            | Committed::Changed(_)
+            | Committed::SameRelation(_)
+            | Committed::RelationGone(_)
+            | Committed::ConflictGone(_) => Ok(None),
+        }
+    }
+
+    /// Answers for a memory that says what another cell says: that one takes the place of what
+    /// stood for the topic, and comes to stand for it, unless it stands for another already.
+    async fn same_text(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        via: &Via,
+        id: CellId,
+    ) -> Result<Option<Stored>, MemoryError> {
+        let cells = self.store.cells(scope, &[id]).await?;
+        let Some(cell) = cells.into_iter().next() else {
+            return Ok(None);
+        };
+        let Some(topic) = &ready.memory.topic else {
+            return self.keep_key(scope, ready, via, id).await;
+        };
+        let visibility = ready.memory.visibility;
+        let holder = self.store.cell_of_topic(scope, topic, visibility).await?;
+        let mut steps = match holder.filter(|holder| holder.id != id) {
+            Some(holder) => {
+                let reason = "a later memory of its topic";
+                self.supersede(scope, &cell, &holder, reason).await?
+            }
+            None => Vec::new(),
+        };
+        let mut outcome = Outcome::Unchanged;
+        if cell.topic.is_none() {
+            outcome = Outcome::Revised;
+            steps.push(Step::Revise(Box::new(Revision {
+                cell: Cell {
+                    topic: Some(topic.clone()),
+                    revision: cell.revision.saturating_add(1),
+                    updated_at: cell.updated_at.max(ready.at),
+                    ..cell
+                },
+                derived: None,
+                kind: DiffKind::Updated,
+                other: None,
+                diff: self.new_diff(),
+            })));
+        }
+        if steps.is_empty() {
+            return self.keep_key(scope, ready, via, id).await;
+        }
+        steps.extend(ready.key.map(|key| Step::Key { key, cell: id }));
+        let mut write = self.write(ready.action(), via, steps);
+        write.redactions = ready.redactions;
+        if !self.store.commit(scope, &write).await?.is_done() {
+            return Ok(None);
+        }
+        self.held(scope, ready, id, outcome).await.map(Some)
+    }
+
+    /// Notes the key of a memory that is there already, so that it will be known by it.
+    async fn keep_key(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        via: &Via,
+        id: CellId,
+    ) -> Result<Option<Stored>, MemoryError> {
+        if let Some(key) = ready.key {
+            let write = self.write(ready.action(), via, vec![Step::Key { key, cell: id }]);
+            let done = self.store.commit(scope, &write).await?;
+            if let Committed::KeyUsed(id) = done {
+                return self.already(scope, ready, id, true).await;
+            }
+            if !done.is_done() {
+                return Ok(None);
+            }
+        }
+        self.already(scope, ready, id, false).await
+    }
+
+    async fn already(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        id: CellId,
+        by_key: bool,
+    ) -> Result<Option<Stored>, MemoryError> {
+        let cells = self.store.cells(scope, &[id]).await?;
+        let Some(cell) = cells.first() else {
+            return Ok(None);
+        };
+        let mut key_reused = by_key && cell.content != ready.content;
+        if key_reused {
+            // It may have come to say something else since.
+            let history = self.store.history(scope, id).await?;
+            key_reused = history
+                .iter()
+                .all(|past| past.cell.content != ready.content);
+        }
+        let stored = self.held(scope, ready, id, Outcome::Unchanged).await?;
+        Ok(Some(Stored {
+            key_reused,
+            ..stored
+        }))
+    }
+
+    /// Tells what became of a memory that a cell now holds.
+    async fn held(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        id: CellId,
+        outcome: Outcome,
+    ) -> Result<Stored, MemoryError> {
+        let cells = self.store.cells(scope, &[id]).await?;
+        let conflict = self.conflicts_of(scope, &cells).await?.get(&id).copied();
+        let (revision, layer) = cells
+            .first()
+            .map_or((1, BASE_LAYER), |cell| (cell.revision, cell.layer));
+        Ok(Stored {
+            id,
+            revision,
+            layer,
+            outcome,
+            similar: self.similar(scope, ready, id).await?,
+            conflict,
+            redactions: ready.redactions as usize,
+            key_reused: false,
+        })
+    }
+
+    async fn similar(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        itself: CellId,
+    ) -> Result<Vec<Similar>, MemoryError> {
+        let index = self.fresh_index(scope).await?;
+        let index = index.lock().await;
+        let hits = index.search(
+            &Query {
+                vector: Some(&ready.vector),
+                terms: &recall::terms_of(ready.content.as_str()),
+                fingerprint: ready.content.fingerprint(),
+                filter: &Filter::at(self.now()),
+                k: Stored::SIMILAR + 1,
+            },
+            &self.scoring,
+        );
+        let others = hits.into_iter().filter(|hit| hit.id != itself);
+        let similar = others.take(Stored::SIMILAR).map(|hit| Similar {
+            id: hit.id,
+            distance: hit.distance,
+        });
+        Ok(similar.collect())
+    }
+
+    async fn place_of(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        index: &Mutex<ProjectIndex>,
+    ) -> Result<Place, MemoryError> {
+        if let Some(topic) = &ready.memory.topic {
+            let visibility = ready.memory.visibility;
+            let cell = self.store.cell_of_topic(scope, topic, visibility).await?;
+            return Ok(cell.map_or(Place::Own, |cell| {
+                Place::In(Box::new(cell), Outcome::Revised)
+            }));
+        }
+        let same = self.same_in_other_words(scope, index, ready).await?;
+        Ok(same.map_or(Place::Own, |cell| {
+            Place::In(Box::new(cell), Outcome::Merged)
+        }))
+    }
+
+    async fn new_cell(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        index: &Mutex<ProjectIndex>,
+    ) -> Result<NewCell, MemoryError> {
+        let memory = &ready.memory;
         let previous = match memory.origin.session {
             Some(session) => self.store.last_of_session(scope, session).await?,
             None => None,
@@ -42,12 +313,12 @@ impl Memories {
             .as_ref()
             .and_then(|cell| cell.origin.position)
             .map_or(0, |position| position.saturating_add(1));
-        let context = recall::context_terms(
-            memory.origin.said_at.unwrap_or(now),
-            previous.as_ref().map(|cell| &cell.content),
-        );
+        let links = self
+            .semantic_links(scope, index, &ready.vector, None)
+            .await?;
         let cell = Cell {
             id: CellId::new(self.clock.new_id()),
+            content: ready.content.clone(),
             cell_type: memory.cell_type,
             salience: memory.salience,
             confidence: memory.confidence,
@@ -57,184 +328,157 @@ impl Memories {
             visibility: memory.visibility,
             status: Status::Active,
             revision: 1,
+            content_revision: 1,
+            topic: memory.topic.clone(),
+            tags: memory.tags.clone(),
+            validity: memory.validity,
+            verified_at: None,
             origin: Origin {
                 position: memory.origin.session.map(|_| position),
-                ..memory.origin
+                ..memory.origin.clone()
             },
-            created_at: now,
-            updated_at: now,
-            content,
+            created_at: ready.at,
+            updated_at: ready.at,
         };
-        let mut new = NewCell {
+        let context = recall::context_terms(
+            memory.origin.said_at.unwrap_or(ready.at),
+            previous.as_ref().map(|cell| &cell.content),
+        );
+        let derived = Derived {
             fingerprint: cell.content.fingerprint(),
             model: self.model(),
-            vector: Vector::quantise(&vector),
-            embedded_text,
+            vector: Vector::quantise(&ready.vector),
+            embedded_text: ready.embedded_text.clone(),
             terms: recall::terms_of(cell.content.as_str()),
             context,
-            links: Vec::new(),
-            diff: DiffId::new(self.clock.new_id()),
+            links,
+        };
+        Ok(NewCell {
             cell,
-        };
-
-        if let Some((id, revision)) = self
-            .same_in_other_words(scope, &index, &new, &vector)
-            .await?
-            && self
-                .store
-                .merge_into(scope, id, revision, &new)
-                .await?
-                .is_some()
-        {
-            return Ok(Stored {
-                id,
-                outcome: Outcome::Merged,
-                redactions,
-            });
-        }
-        // It changed meanwhile, so it may no longer say the same: this one stands alone.
-        new.links = self.links(scope, &index, &vector).await?;
-        let (id, outcome) = match self.store.insert_cell(scope, &new).await? {
-            Inserted::New => (new.cell.id, Outcome::Created),
-            Inserted::Same(id) => (id, Outcome::Unchanged),
-        };
-        Ok(Stored {
-            id,
-            outcome,
-            redactions,
+            derived,
+            diff: self.new_diff(),
         })
     }
 
-    /// Returns the cell that says the same as `new` in other punctuation or inflection: near
-    /// enough by the model's measure, of the same kind, and with the same words, negations and
-    /// numbers included. Being near is not enough: `Postgres 15` is very near to `Postgres 16`.
+    /// Returns the next state of a cell that takes a memory in; none if that changes nothing.
+    async fn revision(
+        &self,
+        scope: &Scope,
+        ready: &Ready,
+        index: &Mutex<ProjectIndex>,
+        cell: Cell,
+    ) -> Result<Option<Revision>, MemoryError> {
+        let memory = &ready.memory;
+        let by_topic = memory.topic.is_some();
+        let mut next = cell.clone();
+        if by_topic {
+            next.cell_type = memory.cell_type;
+            next.salience = memory.salience;
+            next.confidence = memory.confidence;
+            next.validity = memory.validity;
+            if !memory.tags.is_empty() {
+                next.tags = memory.tags.clone();
+            }
+        }
+        next.content = ready.content.clone();
+        if next == cell {
+            return Ok(None);
+        }
+        next.revision = cell.revision.saturating_add(1);
+        next.updated_at = cell.updated_at.max(ready.at);
+        let says_other = next.content != cell.content;
+        if says_other && by_topic {
+            next.content_revision = next.revision;
+            next.origin = Origin {
+                session: cell.origin.session,
+                position: cell.origin.position,
+                ..memory.origin.clone()
+            };
+        }
+        let derived = if says_other {
+            let at = next.origin.said_at.unwrap_or(cell.created_at);
+            Some(self.derived(scope, index, &next, at, &ready.vector).await?)
+        } else {
+            None
+        };
+        Ok(Some(Revision {
+            cell: next,
+            derived,
+            kind: DiffKind::Updated,
+            other: None,
+            diff: self.new_diff(),
+        }))
+    }
+
+    /// Derives what belongs to a cell that came to say something else.
+    pub(super) async fn derived(
+        &self,
+        scope: &Scope,
+        index: &Mutex<ProjectIndex>,
+        cell: &Cell,
+        at: Timestamp,
+        vector: &[f32],
+    ) -> Result<Derived, MemoryError> {
+        let links = self
+            .semantic_links(scope, index, vector, Some(cell.id))
+            .await?;
+        Ok(Derived {
+            fingerprint: cell.content.fingerprint(),
+            model: self.model(),
+            vector: Vector::quantise(vector),
+            embedded_text: recall::embedded_text(&cell.content, &cell.origin),
+            terms: recall::terms_of(cell.content.as_str()),
+            // What was said before the cell's first text is not said before this one.
+            context: recall::context_terms(at, None),
+            links,
+        })
+    }
+
+    /// Returns the cell that says the same in other punctuation or inflection: near enough by
+    /// the model's measure, of the same kind, and with the same words, negations and numbers
+    /// included. Being near is not enough: `Postgres 15` is very near to `Postgres 16`.
     async fn same_in_other_words(
         &self,
         scope: &Scope,
-        index: &tokio::sync::Mutex<ProjectIndex>,
-        new: &NewCell,
-        vector: &[f32],
-    ) -> Result<Option<(CellId, u32)>, MemoryError> {
+        index: &Mutex<ProjectIndex>,
+        ready: &Ready,
+    ) -> Result<Option<Cell>, MemoryError> {
         let limit = self.embedder.model().calibration.near_duplicate_from;
-        let near: Vec<(CellId, u32)> = {
+        let near: Vec<CellId> = {
             let index = index.lock().await;
             index
-                .nearest(vector, BASE_LAYER, 8)
+                .nearest(&ready.vector, BASE_LAYER, 8)
                 .into_iter()
                 .filter(|near| near.cosine >= limit)
-                .filter_map(|near| Some((near.id, index.summary(near.id)?)))
-                .filter(|(_, other)| {
-                    other.own_project
-                        && other.cell_type == new.cell.cell_type
-                        && other.visibility == new.cell.visibility
+                .filter(|near| {
+                    index.summary(near.id).is_some_and(|other| {
+                        other.own_project
+                            && other.cell_type == ready.memory.cell_type
+                            && other.visibility == ready.memory.visibility
+                    })
                 })
-                .map(|(id, other)| (id, other.revision))
+                .map(|near| near.id)
                 .collect()
         };
         if near.is_empty() {
             return Ok(None);
         }
-        let ids: Vec<CellId> = near.iter().map(|(id, _)| *id).collect();
-        let same = self
-            .store
-            .cells(scope, &ids)
-            .await?
-            .into_iter()
-            .find(|cell| {
-                cell.content != new.cell.content
-                    && cell.origin.said_at == new.cell.origin.said_at
-                    && recall::say_the_same(cell.content.as_str(), new.cell.content.as_str())
-            });
-        Ok(same.map(|cell| (cell.id, cell.revision)))
-    }
-
-    /// Chooses the neighbours of a new node, and what each of them gives up for the link back.
-    async fn links(
-        &self,
-        scope: &Scope,
-        index: &tokio::sync::Mutex<ProjectIndex>,
-        vector: &[f32],
-    ) -> Result<Vec<NewLink>, MemoryError> {
-        let degree = BASE_LAYER.degree();
-        let (kept, vectors) = {
-            let index = index.lock().await;
-            let near = index.nearest(vector, BASE_LAYER, topology::CANDIDATES);
-            let vectors: HashMap<CellId, Vector> = near
-                .iter()
-                .filter_map(|near| Some((near.id, index.vector(near.id)?)))
-                .collect();
-            let candidates = near
-                .iter()
-                .map(|near| Candidate {
-                    id: near.id,
-                    cosine: near.cosine,
-                })
-                .collect();
-            (
-                topology::neighbours(candidates, degree, |a, b| cosine(&vectors, a, b)),
-                vectors,
-            )
-        };
-        let ids: Vec<CellId> = kept.iter().map(|candidate| candidate.id).collect();
-        let linked: HashMap<CellId, Vec<Link>> =
-            self.store.links(scope, &ids).await?.into_iter().collect();
-        let index = index.lock().await;
-        let links = kept.iter().map(|candidate| {
-            let theirs = linked
-                .get(&candidate.id)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            let link = Link {
-                to: candidate.id,
-                weight: topology::weight(candidate.cosine),
-            };
-            if theirs.len() < degree {
-                return NewLink {
-                    link,
-                    drops: Vec::new(),
-                    back: true,
-                };
-            }
-            // The new node is not in the index yet; it stands for itself under a fresh id.
-            let new_node = CellId::new(uuid::Uuid::nil());
-            let mut around = vectors.clone();
-            around.insert(new_node, Vector::quantise(vector));
-            for link in theirs {
-                if let Some(vector) = index.vector(link.to) {
-                    around.insert(link.to, vector);
-                }
-            }
-            let candidates = theirs
-                .iter()
-                .map(|link| Candidate {
-                    id: link.to,
-                    cosine: link.weight,
-                })
-                .chain([Candidate {
-                    id: new_node,
-                    cosine: candidate.cosine,
-                }])
-                .collect();
-            let stay = topology::neighbours(candidates, degree, |a, b| cosine(&around, a, b));
-            let stays = |id: CellId| stay.iter().any(|candidate| candidate.id == id);
-            NewLink {
-                link,
-                drops: theirs
-                    .iter()
-                    .map(|link| link.to)
-                    .filter(|id| !stays(*id))
-                    .collect(),
-                back: stays(new_node),
-            }
-        });
-        Ok(links.collect())
+        let cells = self.store.cells(scope, &near).await?;
+        Ok(cells.into_iter().find(|cell| {
+            cell.status == Status::Active
+                && cell.content != ready.content
+                && cell.topic.is_none()
+                && cell.validity == ready.memory.validity
+                && cell.origin.said_at == ready.memory.origin.said_at
+                && recall::say_the_same(cell.content.as_str(), ready.content.as_str())
+        }))
     }
 }
 
-/// Returns the cosine of two cells; cells whose vectors are unknown count as far apart.
-fn cosine(vectors: &HashMap<CellId, Vector>, a: CellId, b: CellId) -> f32 {
-    match (vectors.get(&a), vectors.get(&b)) {
-        (Some(a), Some(b)) => a.cosine(b),
-        _ => 0.0,
-    }
+/// Where a memory goes.
+enum Place {
+    /// Into a cell of its own.
+    Own,
+    /// Into this cell.
+    In(Box<Cell>, Outcome),
 }

@@ -4,23 +4,39 @@ use std::fmt;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use uuid::Uuid;
 
+use super::{
+    reads::{
+        AuditFilter, Change, ChosenModel, Confirmation, Past, Sequence, StaleVector, Statistics,
+        Wanted,
+    },
+    writes::{Committed, Link, Write},
+};
 use crate::{
-    cell::{Cell, CellType, Fingerprint, Layer, Share, Visibility},
-    ids::{CellId, DiffId, SessionId},
+    audit::AuditRow,
+    cell::{Cell, Visibility},
+    conflict::Conflict,
+    diff::{Diff, DiffKind},
+    ids::{CellId, ConflictId, EdgeId, SessionId},
+    label::Topic,
     ports::StoreError,
-    recall::{Terms, Vector},
+    recall::Vector,
+    relation::Relation,
     scope::{Owner, Scope},
 };
 
-/// Keeps memories, their vectors, their words and the links between them.
+/// Keeps memories, their vectors, their words, their history and the links between them.
 ///
 /// Every method sees what `scope` may see and nothing else: cells of its tenant that are in its
-/// project and not private to somebody else, and shared cells of its tenant. A foreign id and an
-/// unknown id give the same answer. What a method has acknowledged survives a crash of the
-/// process at the next instruction; a dropped call leaves all of a change or none of it.
+/// project and not private to somebody else, and shared cells of its tenant; links and conflicts
+/// both of whose ends it sees. A foreign id and an unknown id give the same answer. What a
+/// method has acknowledged survives a crash of the process at the next instruction; a dropped
+/// call leaves all of a change or none of it.
 #[async_trait]
 pub trait MemoryStore: fmt::Debug + Send + Sync {
+    // --- the embedding model
+
     /// Returns the embedding model that the vectors of `owner`'s tenant belong to, if any are
     /// there or one was chosen.
     async fn chosen_model(&self, owner: Owner) -> Result<Option<ChosenModel>, StoreError>;
@@ -32,51 +48,51 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     /// drops them if it is another one.
     async fn choose_model(&self, owner: Owner, model: &ChosenModel) -> Result<(), StoreError>;
 
+    /// Returns at most `limit` cells of the tenant, of any project, author and status, whose
+    /// vector does not belong to the chosen model, with the text to embed. For `reembed` only.
+    async fn stale_vectors(
+        &self,
+        owner: Owner,
+        limit: usize,
+    ) -> Result<Vec<StaleVector>, StoreError>;
+
+    /// Replaces vectors of cells that are still at the given revision; the others are passed
+    /// over. For `reembed` only.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherModel`] if `model` is not the chosen one.
+    async fn replace_vectors(
+        &self,
+        owner: Owner,
+        model: &ChosenModel,
+        vectors: &[(CellId, u32, Vector)],
+    ) -> Result<(), StoreError>;
+
+    // --- writing
+
+    /// Carries out all steps of a write, its audit row included, in one transaction, or none of
+    /// them: what each step expects and does is said at [`Step`](super::Step).
+    ///
+    /// # Errors
+    /// [`StoreError::OtherModel`] if a vector's model is not the chosen one,
+    /// [`StoreError::Unavailable`] if a new cell's author or project is not that of `scope`.
+    async fn commit(&self, scope: &Scope, write: &Write) -> Result<Committed, StoreError>;
+
+    /// Notes that cells were read. Changes no answer of any other method; an unknown id is
+    /// passed over.
+    async fn touch(&self, scope: &Scope, ids: &[CellId], at: Timestamp) -> Result<(), StoreError>;
+
+    // --- reading, for recall
+
     /// Returns at most `limit` changes to what `scope` can recall, in the order in which they
     /// were committed, that came after `after`. A change is a cell's present state, or that it
-    /// is no longer to be recalled. Never misses a change that was committed before the call.
+    /// is no longer to be seen. Never misses a change that was committed before the call.
     async fn changes(
         &self,
         scope: &Scope,
         after: Sequence,
         limit: usize,
     ) -> Result<Vec<Change>, StoreError>;
-
-    /// Keeps a new cell with its vector, words, links, first revision and `created` diff, in one
-    /// transaction, unless an active cell with the same text, type, layer, project and visibility
-    /// (and author, for a private one) is there already. The first vector of a tenant that has
-    /// chosen no model chooses its own.
-    ///
-    /// Each link is kept in both directions; a neighbour that has more semantic links than its
-    /// layer's [`Layer::degree`] loses those named in [`NewLink::drops`], then its weakest ones,
-    /// and of equal ones those to younger cells. The new cell itself keeps its strongest ones.
-    /// A neighbour that is gone or cannot be seen is passed over.
-    ///
-    /// # Errors
-    /// [`StoreError::OtherModel`] if the vector's model is not the chosen one,
-    /// [`StoreError::Unavailable`] if the cell's author or project is not that of `scope`.
-    async fn insert_cell(&self, scope: &Scope, new: &NewCell) -> Result<Inserted, StoreError>;
-
-    /// Gives a cell another text of the same meaning: content, words and vector are replaced,
-    /// the old text stays as a revision, an `updated` diff is written, in one transaction. Its
-    /// semantic links stay, unless `new` brings others; all else stays as it is.
-    ///
-    /// Returns the cell's new revision, or none if the cell is gone or no longer at
-    /// `expected_revision`, or if another active cell says just this already.
-    ///
-    /// # Errors
-    /// [`StoreError::OtherModel`] if the vector's model is not the chosen one.
-    async fn merge_into(
-        &self,
-        scope: &Scope,
-        id: CellId,
-        expected_revision: u32,
-        new: &NewCell,
-    ) -> Result<Option<u32>, StoreError>;
-
-    /// Returns the cells with these ids that `scope` can see, in the order of `ids`; unknown
-    /// and foreign ones are left out.
-    async fn cells(&self, scope: &Scope, ids: &[CellId]) -> Result<Vec<Cell>, StoreError>;
 
     /// Returns the semantic links that lead away from each of `ids` that `scope` can see, to
     /// cells that it can see, strongest first and of equal ones those to older cells first.
@@ -93,158 +109,109 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
         session: SessionId,
     ) -> Result<Option<Cell>, StoreError>;
 
-    /// Notes that cells were read. Changes no answer of any other method; an unknown id is
-    /// passed over.
-    async fn touch(&self, scope: &Scope, ids: &[CellId], at: Timestamp) -> Result<(), StoreError>;
+    // --- reading, for people and agents
 
-    /// Returns at most `limit` active cells of the tenant, of any project and author, whose
-    /// vector does not belong to the chosen model, with the text to embed. For `reembed` only.
-    async fn stale_vectors(
+    /// Returns the cells with these ids that `scope` can see, of any status, in the order of
+    /// `ids`; unknown and foreign ones are left out.
+    async fn cells(&self, scope: &Scope, ids: &[CellId]) -> Result<Vec<Cell>, StoreError>;
+
+    /// Returns at most `limit` ids of things of one kind that `scope` can see and that begin
+    /// with `prefix` (lower-case hexadecimal digits without hyphens), oldest first.
+    async fn ids_beginning(
         &self,
-        owner: Owner,
+        scope: &Scope,
+        wanted: Wanted,
+        prefix: &str,
         limit: usize,
-    ) -> Result<Vec<StaleVector>, StoreError>;
+    ) -> Result<Vec<Uuid>, StoreError>;
 
-    /// Replaces vectors of active cells that are still at the given revision; the others are
-    /// passed over. For `reembed` only.
-    ///
-    /// # Errors
-    /// [`StoreError::OtherModel`] if `model` is not the chosen one.
-    async fn replace_vectors(
+    /// Returns the active cell that stands for a topic with this visibility in the scope's own
+    /// project (of this author, if private).
+    async fn cell_of_topic(
         &self,
-        owner: Owner,
-        model: &ChosenModel,
-        vectors: &[(CellId, u32, Vector)],
-    ) -> Result<(), StoreError>;
+        scope: &Scope,
+        topic: &Topic,
+        visibility: Visibility,
+    ) -> Result<Option<Cell>, StoreError>;
+
+    /// Returns the cell that the same credential stored under a key
+    /// ([`Step::Key`](super::Step::Key)).
+    async fn cell_of_key(
+        &self,
+        scope: &Scope,
+        key: &[u8; 32],
+    ) -> Result<Option<CellId>, StoreError>;
+
+    /// Returns the earlier revisions of a cell, the oldest first.
+    async fn history(&self, scope: &Scope, id: CellId) -> Result<Vec<Past>, StoreError>;
+
+    /// Returns the relations that lead from or to any of these cells, each once, oldest first
+    /// (by time, then by id); retracted ones only if they are wanted.
+    async fn relations(
+        &self,
+        scope: &Scope,
+        ids: &[CellId],
+        retracted: bool,
+    ) -> Result<Vec<Relation>, StoreError>;
+
+    /// Returns the relations with these ids, in their order; unknown ones are left out.
+    async fn relations_by_id(
+        &self,
+        scope: &Scope,
+        ids: &[EdgeId],
+    ) -> Result<Vec<Relation>, StoreError>;
+
+    /// Returns the confirmations of each of these cells, oldest first, those of earlier texts
+    /// included.
+    async fn confirmations(
+        &self,
+        scope: &Scope,
+        ids: &[CellId],
+    ) -> Result<Vec<Confirmation>, StoreError>;
+
+    /// Returns at most `limit` open conflicts after one, oldest first; only those about any of
+    /// `cells` if that is not empty.
+    async fn open_conflicts(
+        &self,
+        scope: &Scope,
+        cells: &[CellId],
+        after: Option<ConflictId>,
+        limit: usize,
+    ) -> Result<Vec<Conflict>, StoreError>;
+
+    /// Returns a conflict, open or not.
+    async fn conflict(&self, scope: &Scope, id: ConflictId)
+    -> Result<Option<Conflict>, StoreError>;
+
+    /// Returns at most `limit` diffs of these kinds (of all, if none is named) that came after
+    /// `after`, in the order of commits, about cells that `scope` can see or that were erased
+    /// and that it could see; those of its own credential only if they are wanted.
+    async fn diffs(
+        &self,
+        scope: &Scope,
+        after: Sequence,
+        kinds: &[DiffKind],
+        own: bool,
+        limit: usize,
+    ) -> Result<Vec<Diff>, StoreError>;
+
+    /// Returns the newest place in the tenant's order of changes.
+    async fn newest(&self, owner: Owner) -> Result<Sequence, StoreError>;
+
+    /// Returns at most `limit` names of topics, tags or projects that begin with `prefix`,
+    /// sorted. Topics and tags are those of active cells that `scope` can see; projects those of
+    /// its tenant in which it can see an active cell.
+    async fn names(
+        &self,
+        scope: &Scope,
+        wanted: Wanted,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// Returns a page of a tenant's audit, newest first.
+    async fn audit(&self, owner: Owner, filter: &AuditFilter) -> Result<Vec<AuditRow>, StoreError>;
 
     /// Counts what a tenant keeps.
     async fn statistics(&self, owner: Owner) -> Result<Statistics, StoreError>;
-}
-
-/// A place in the order of committed changes; 0 is before the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Sequence(pub u64);
-
-/// The identity of the model that a tenant's vectors belong to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenModel {
-    /// As [`EmbeddingModel::id`](crate::ports::EmbeddingModel::id).
-    pub id: String,
-    /// How many numbers a vector has.
-    pub dimension: usize,
-}
-
-/// What happened to a cell, as far as recall is concerned.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// When, in the order of commits.
-    pub sequence: Sequence,
-    /// The cell.
-    pub id: CellId,
-    /// What is to be recalled from now on; none when nothing is (it was retracted or
-    /// superseded, or `scope` may no longer see it).
-    pub entry: Option<Entry>,
-}
-
-/// What the recall index holds of a cell.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// Its revision.
-    pub revision: u32,
-    /// Its type.
-    pub cell_type: CellType,
-    /// Its layer.
-    pub layer: Layer,
-    /// Who may recall it.
-    pub visibility: Visibility,
-    /// Whether it lies in the scope's own project (a shared cell may not).
-    pub own_project: bool,
-    /// Its salience.
-    pub salience: Share,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-    /// The hash of its text.
-    pub fingerprint: Fingerprint,
-    /// Its vector; none if that belongs to another model than the chosen one.
-    pub vector: Option<Vector>,
-    /// The words of its text.
-    pub terms: Terms,
-    /// The words of what surrounds it: its date and what was said before it.
-    pub context: Terms,
-}
-
-/// A cell to keep, with all that is derived from it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewCell {
-    /// The cell, at revision 1.
-    pub cell: Cell,
-    /// The hash of its text.
-    pub fingerprint: Fingerprint,
-    /// The model of `vector`.
-    pub model: ChosenModel,
-    /// Its vector.
-    pub vector: Vector,
-    /// The text that `vector` was made from, so that it can be made again.
-    pub embedded_text: String,
-    /// The words of its text.
-    pub terms: Terms,
-    /// The words of what surrounds it.
-    pub context: Terms,
-    /// Its semantic links.
-    pub links: Vec<NewLink>,
-    /// The id of the diff that tells of the change.
-    pub diff: DiffId,
-}
-
-/// A semantic link of a new cell.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewLink {
-    /// Where it leads.
-    pub link: Link,
-    /// Links that the neighbour gives up for the link back.
-    pub drops: Vec<CellId>,
-    /// Whether the neighbour keeps a link back at all.
-    pub back: bool,
-}
-
-/// A link to a cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Link {
-    /// The cell it leads to.
-    pub to: CellId,
-    /// Its weight, in (0, 1].
-    pub weight: f32,
-}
-
-/// What became of a new cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inserted {
-    /// It is kept.
-    New,
-    /// This cell says the same already; nothing was written.
-    Same(CellId),
-}
-
-/// A cell whose vector must be made again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StaleVector {
-    /// The cell.
-    pub id: CellId,
-    /// Its revision.
-    pub revision: u32,
-    /// What to embed.
-    pub embedded_text: String,
-}
-
-/// What a tenant keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
-    /// Active cells.
-    pub cells: u64,
-    /// Sessions.
-    pub sessions: u64,
-    /// Projects with at least one cell.
-    pub projects: u64,
-    /// Active cells whose vector does not belong to the chosen model.
-    pub stale_vectors: u64,
 }

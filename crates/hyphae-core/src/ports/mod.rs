@@ -5,14 +5,20 @@ mod credentials;
 mod embedder;
 mod error;
 mod memories;
+mod reads;
 mod sessions;
+mod transfer;
+mod writes;
 
 pub use clock::Clock;
 pub use credentials::CredentialStore;
 pub use embedder::{Calibration, EmbedError, Embedder, EmbeddingModel};
 pub use error::StoreError;
-pub use memories::{
-    Change, ChosenModel, Entry, Inserted, Link, MemoryStore, NewCell, NewLink, Sequence,
-    StaleVector, Statistics,
+pub use memories::MemoryStore;
+pub use reads::{
+    AuditFilter, Change, ChosenModel, Confirmation, Entry, Past, Sequence, StaleVector, Statistics,
+    Wanted,
 };
 pub use sessions::{SessionError, SessionStore};
+pub use transfer::{Gone, Item, ItemKey, KeptCell, KeptDiff, Put, TransferStore};
+pub use writes::{Committed, Derived, Link, NewCell, NewLink, Revision, Step, Write};

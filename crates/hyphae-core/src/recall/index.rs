@@ -7,15 +7,20 @@ use std::{
     hash::BuildHasherDefault,
 };
 
+use jiff::Timestamp;
+
 use super::{
+    filter::{Filter, Judge, Mark, Row, Span},
     score::{Distance, Scoring, Words},
     terms::{Term, TermHasher, Terms},
     vector::{Probe, Vector},
 };
 use crate::{
-    cell::{CellType, Fingerprint, Layer, Visibility},
+    cell::{CellType, Fingerprint, Layer, Status, Validity, Visibility},
     ids::CellId,
+    label::Tag,
     ports::{Change, Entry, Sequence},
+    topology,
 };
 
 /// Everything that one scope can recall.
@@ -32,37 +37,20 @@ pub struct ProjectIndex {
     postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<TermHasher>>,
     /// The first eight bytes of each text's hash: enough to find the identical one.
     texts: Vec<u64>,
+    /// The rows of each tag.
+    tagged: HashMap<Tag, Vec<u32>>,
     live: Live,
+    /// Rows that are alive, of whatever status.
+    kept: usize,
     without_vector: usize,
 }
 
-/// Sums over the rows that are still alive.
+/// Sums over the rows that are alive and active: what is out of recall moves no ranking.
 #[derive(Debug, Default)]
 struct Live {
     rows: u32,
     own_words: u64,
     context_words: u64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    alive: bool,
-    has_vector: bool,
-    own_project: bool,
-    cell_type: CellType,
-    layer: Layer,
-}
-
-#[derive(Debug)]
-struct Row {
-    id: CellId,
-    revision: u32,
-    visibility: Visibility,
-    /// Orders rows of one distance: the logarithm of the salience as it decays from the last
-    /// change on. Its order does not change with the time at which it is looked at.
-    weight: f64,
-    own_words: u32,
-    context_words: u32,
 }
 
 /// A row, how often it has a word itself and how often its surroundings have it, in four bytes:
@@ -99,27 +87,9 @@ pub struct Query<'a> {
     /// The hash of the query as a memory's text, which finds the identical one.
     pub fingerprint: Fingerprint,
     /// Which cells may answer.
-    pub filter: Filter,
+    pub filter: &'a Filter,
     /// The most hits wanted, at least 1.
     pub k: usize,
-}
-
-/// Which cells may answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Filter {
-    /// Only cells of this layer.
-    pub layer: Option<Layer>,
-    /// Only cells of this type.
-    pub cell_type: Option<CellType>,
-}
-
-impl Filter {
-    #[inline(always)]
-    fn takes(self, mark: Mark) -> bool {
-        mark.alive
-            && self.layer.is_none_or(|layer| layer == mark.layer)
-            && self.cell_type.is_none_or(|kind| kind == mark.cell_type)
-    }
 }
 
 /// A cell that answers a query.
@@ -158,7 +128,9 @@ impl ProjectIndex {
             place: HashMap::new(),
             postings: HashMap::default(),
             texts: Vec::new(),
+            tagged: HashMap::new(),
             live: Live::default(),
+            kept: 0,
             without_vector: 0,
         }
     }
@@ -168,17 +140,17 @@ impl ProjectIndex {
         self.upto
     }
 
-    /// Returns how many cells can be recalled.
+    /// Returns how many active cells there are.
     pub const fn len(&self) -> usize {
         self.live.rows as usize
     }
 
-    /// Tells whether nothing can be recalled.
+    /// Tells whether there is no active cell.
     pub const fn is_empty(&self) -> bool {
         self.live.rows == 0
     }
 
-    /// Returns how many cells can be found by words only.
+    /// Returns how many active cells can be found by words only.
     pub const fn without_vector(&self) -> usize {
         self.without_vector
     }
@@ -186,8 +158,8 @@ impl ProjectIndex {
     /// Tells whether more than half of the index is remains of what changed, so that it is
     /// cheaper to fill a new one.
     pub fn is_worn(&self) -> bool {
-        let dead = self.rows.len() - self.len();
-        dead > 1024 && dead > self.len()
+        let dead = self.rows.len() - self.kept;
+        dead > 1024 && dead > self.kept
     }
 
     /// Returns roughly how many bytes the index holds.
@@ -219,6 +191,10 @@ impl ProjectIndex {
         };
         let (row, mark) = (&self.rows[at as usize], &mut self.marks[at as usize]);
         mark.alive = false;
+        self.kept -= 1;
+        if mark.status != Status::Active {
+            return;
+        }
         self.live.rows -= 1;
         self.live.own_words -= u64::from(row.own_words);
         self.live.context_words -= u64::from(row.context_words);
@@ -249,25 +225,35 @@ impl ProjectIndex {
                 self.postings.entry(term).or_default().push(posting);
             }
         }
+        for tag in entry.tags.iter() {
+            self.tagged.entry(tag.clone()).or_default().push(at);
+        }
         let row = Row {
             id,
             revision: entry.revision,
             visibility: entry.visibility,
+            author: entry.author,
+            span: Span::of(entry),
             weight: decaying_weight(entry),
             own_words: entry.terms.total(),
             context_words: entry.context.total(),
         };
-        self.live.rows += 1;
-        self.live.own_words += u64::from(row.own_words);
-        self.live.context_words += u64::from(row.context_words);
-        self.without_vector += usize::from(vector.is_none());
+        self.kept += 1;
+        if entry.status == Status::Active {
+            self.live.rows += 1;
+            self.live.own_words += u64::from(row.own_words);
+            self.live.context_words += u64::from(row.context_words);
+            self.without_vector += usize::from(vector.is_none());
+        }
         self.texts.push(short(entry.fingerprint));
         self.place.insert(id, at);
         self.rows.push(row);
         self.marks.push(Mark {
             alive: true,
+            status: entry.status,
             has_vector: vector.is_some(),
             own_project: entry.own_project,
+            timed: entry.validity != Validity::ALWAYS,
             cell_type: entry.cell_type,
             layer: entry.layer,
         });
@@ -286,6 +272,7 @@ impl ProjectIndex {
     /// older one first. Cells that have nothing to do with the query are left out.
     pub fn search(&self, query: &Query<'_>, scoring: &Scoring) -> Vec<Hit> {
         let shares = self.keyword_shares(query.terms, scoring);
+        let wanted = Judge::new(query.filter, &self.marks, &self.rows, &self.tagged);
         let identical = short(query.fingerprint);
         let mut best = Best::new(query.k);
         let mut judge = |row: usize, cosine: Option<f32>| {
@@ -305,17 +292,59 @@ impl ProjectIndex {
             Some(vector) => Probe::fine(vector).scan(
                 &self.scales,
                 &self.numbers,
-                |row| query.filter.takes(self.marks[row]),
+                |row| wanted.takes(row),
                 |row, cosine| judge(row, self.marks[row].has_vector.then_some(cosine)),
             ),
             None => (0..self.rows.len())
-                .filter(|&row| query.filter.takes(self.marks[row]))
+                .filter(|&row| wanted.takes(row))
                 .for_each(|row| judge(row, None)),
         }
         best.into_hits()
     }
 
-    /// Returns the `n` cells of a layer nearest to a vector by cosine alone, nearest first.
+    /// Returns the `k` most important cells, without a query: a higher layer first, then by
+    /// salience as it decays, times the energy of the cell's type (HyphaeDB paper, §3.2: μ).
+    pub fn briefing(&self, filter: &Filter, k: usize) -> Vec<CellId> {
+        let wanted = Judge::new(filter, &self.marks, &self.rows, &self.tagged);
+        let importance = |row: usize| {
+            self.rows[row].weight + f64::from(topology::energy(self.marks[row].cell_type)).ln()
+        };
+        let mut rows: Vec<usize> = (0..self.rows.len())
+            .filter(|&row| wanted.takes(row))
+            .collect();
+        rows.sort_unstable_by(|&a, &b| {
+            (self.marks[b].layer.cmp(&self.marks[a].layer))
+                .then_with(|| importance(b).total_cmp(&importance(a)))
+                .then_with(|| self.rows[a].id.cmp(&self.rows[b].id))
+        });
+        rows.truncate(k);
+        rows.into_iter().map(|row| self.rows[row].id).collect()
+    }
+
+    /// Returns the newest cells, by creation and then by id, at most `limit`, that are older than
+    /// `after` in that order, and how many there are without `after` and `limit`.
+    pub fn newest(
+        &self,
+        filter: &Filter,
+        after: Option<(Timestamp, CellId)>,
+        limit: usize,
+    ) -> (Vec<CellId>, usize) {
+        let wanted = Judge::new(filter, &self.marks, &self.rows, &self.tagged);
+        let key = |row: usize| (self.rows[row].span.created, self.rows[row].id);
+        let after = after.map(|(at, id)| (at.as_microsecond(), id));
+        let fitting = (0..self.rows.len()).filter(|&row| wanted.takes(row));
+        let mut total = 0;
+        let mut keys: Vec<_> = fitting
+            .inspect(|_| total += 1)
+            .map(key)
+            .filter(|key| after.is_none_or(|after| *key < after))
+            .collect();
+        keys.sort_unstable_by(|a, b| b.cmp(a));
+        keys.truncate(limit);
+        (keys.into_iter().map(|(_, id)| id).collect(), total)
+    }
+
+    /// Returns the `n` active cells of a layer nearest to a vector by cosine alone, nearest first.
     pub fn nearest(&self, vector: &[f32], layer: Layer, n: usize) -> Vec<Near> {
         let mut near = Vec::new();
         Probe::fine(vector).scan(
@@ -323,7 +352,7 @@ impl ProjectIndex {
             &self.numbers,
             |row| {
                 let mark = self.marks[row];
-                mark.alive && mark.has_vector && mark.own_project && mark.layer == layer
+                mark.is_active() && mark.has_vector && mark.own_project && mark.layer == layer
             },
             |row, cosine| near.push((cosine, row)),
         );
@@ -383,12 +412,12 @@ impl ProjectIndex {
                 .get(&term)
                 .map(Vec::as_slice)
                 .unwrap_or_default();
-            let alive = list
+            let active = list
                 .iter()
-                .filter(|posting| self.marks[posting.row()].alive);
-            let rarity = words.rarity(alive.clone().count()) * f32::from(times);
+                .filter(|posting| self.marks[posting.row()].is_active());
+            let rarity = words.rarity(active.count()) * f32::from(times);
             reachable += rarity;
-            for posting in alive {
+            for posting in list {
                 let row = &self.rows[posting.row()];
                 shares[posting.row()] +=
                     words.score(rarity, posting.counts(), (row.own_words, row.context_words));

@@ -1,6 +1,7 @@
 //! How memories are found: words, vectors, and one number from both.
 
 mod document;
+mod filter;
 mod index;
 mod score;
 mod terms;
@@ -8,7 +9,8 @@ mod vector;
 mod words;
 
 pub use document::{context_terms, embedded_text};
-pub use index::{Filter, Hit, Near, ProjectIndex, Query, Summary};
+pub use filter::{Filter, When};
+pub use index::{Hit, Near, ProjectIndex, Query, Summary};
 pub use score::{Distance, Scoring};
 pub use terms::{Term, Terms};
 pub use vector::Vector;

@@ -25,6 +25,12 @@ impl Distance {
         Self((steps.clamp(f32::from(Self::NEAREST), Self::STEPS)) as u16)
     }
 
+    /// Returns the distance nearest to a number, or none outside [0, 1].
+    pub fn new(number: f64) -> Option<Self> {
+        let steps = (number * f64::from(Self::STEPS)).round();
+        (0.0..=1.0).contains(&number).then_some(Self(steps as u16))
+    }
+
     /// Returns the distance as a number in [0, 1].
     pub fn get(self) -> f32 {
         f32::from(self.0) / Self::STEPS
@@ -138,6 +144,8 @@ mod tests {
             "only the identical text is at 0"
         );
         assert_eq!(Distance::of(1.2).to_string(), "0.0001");
+        assert_eq!(Distance::new(0.123_44).unwrap().to_string(), "0.1234");
+        assert_eq!((Distance::new(-0.1), Distance::new(f64::NAN)), (None, None));
     }
 
     #[test]

@@ -5,11 +5,10 @@ use std::time::Duration;
 use hyphae_core::{
     cell::{Layer, Share},
     memories::{MemoryError, Mode, NewMemory},
-    recall::Filter,
 };
 use pretty_assertions::assert_eq;
 
-use crate::rig::{Rig, recall, request, texts};
+use crate::rig::{Rig, recall, request, texts, via};
 
 #[tokio::test]
 async fn the_identical_text_is_at_distance_nothing_and_distances_never_fall() {
@@ -26,7 +25,7 @@ async fn the_identical_text_is_at_distance_nothing_and_distances_never_fall() {
     let shown: Vec<String> = recalled
         .matches
         .iter()
-        .map(|found| found.distance.to_string())
+        .map(|found| found.distance.unwrap().to_string())
         .collect();
     assert_eq!(shown[0], "0.0000");
     assert!(shown.is_sorted(), "{shown:?}");
@@ -57,11 +56,8 @@ async fn no_more_than_k_are_found_and_the_older_of_equals_comes_first() {
     for n in 0..5 {
         ids.push(rig.created(&format!("twin x{n}")).await.id);
     }
-    let recalled = rig
-        .memories
-        .recall(&rig.scope(), &request("twin", 3))
-        .await
-        .unwrap();
+    let request = request(&rig.memories, "twin", 3);
+    let recalled = rig.memories.recall(&rig.scope(), &request).await.unwrap();
     let found: Vec<_> = recalled.matches.iter().map(|found| found.cell.id).collect();
     assert_eq!(found, ids[..3]);
 }
@@ -75,7 +71,7 @@ async fn of_equals_the_more_salient_comes_first() {
             salience,
             ..NewMemory::new(text)
         };
-        rig.memories.store(&rig.scope(), memory).await.unwrap();
+        rig.keep(memory).await;
     }
     assert_eq!(rig.texts("twin").await, ["twin x2", "twin x3", "twin x1"]);
 }
@@ -85,11 +81,8 @@ async fn a_layer_holds_only_its_own() {
     let rig = Rig::new().await;
     rig.created("architecture pattern").await;
     for (layer, found) in [(Layer::L0, 1), (Layer::L1, 0), (Layer::L2, 0)] {
-        let mut request = request("architecture pattern", 10);
-        request.filter = Filter {
-            layer: Some(layer),
-            ..Filter::default()
-        };
+        let mut request = request(&rig.memories, "architecture pattern", 10);
+        request.filter.layer = Some(layer);
         let recalled = rig.memories.recall(&rig.scope(), &request).await.unwrap();
         assert_eq!(recalled.matches.len(), found, "{layer}");
     }
@@ -100,10 +93,8 @@ async fn what_another_process_stores_is_found_by_the_next_recall() {
     let rig = Rig::new().await;
     let other = rig.with_model("words/1", 512);
     assert_eq!(rig.texts("alpha").await, Vec::<String>::new());
-    other
-        .store(&rig.scope(), NewMemory::new("alpha"))
-        .await
-        .unwrap();
+    let memory = NewMemory::new("alpha");
+    other.store(&rig.scope(), memory, via()).await.unwrap();
     assert_eq!(rig.texts("alpha").await, ["alpha"]);
 }
 
@@ -115,7 +106,7 @@ async fn reading_changes_no_later_answer() {
     }
     let first = rig.recall("twin").await;
     rig.memories
-        .recall(&rig.scope(), &request("x5", 1))
+        .recall(&rig.scope(), &request(&rig.memories, "x5", 1))
         .await
         .unwrap();
     rig.memories.write_touched().await.unwrap();
@@ -138,10 +129,8 @@ async fn another_project_moves_no_ranking() {
     let before = rig.recall("rare common").await;
     for n in 0..20 {
         let elsewhere = rig.scope_of(0, "elsewhere");
-        rig.memories
-            .store(&elsewhere, NewMemory::new(format!("rare {n}")))
-            .await
-            .unwrap();
+        let memory = NewMemory::new(format!("rare {n}"));
+        rig.keep_as(&elsewhere, memory).await;
     }
     assert_eq!(rig.recall("rare common").await, before);
 }
@@ -153,7 +142,7 @@ async fn an_empty_or_endless_query_is_an_error_that_says_so() {
         let rig = &rig;
         async move {
             rig.memories
-                .recall(&rig.scope(), &request(&query, 10))
+                .recall(&rig.scope(), &request(&rig.memories, &query, 10))
                 .await
                 .unwrap_err()
         }
@@ -182,6 +171,8 @@ async fn with_another_model_words_are_searched_until_all_is_embedded_anew() {
     );
 
     other.choose_model(rig.owner()).await.unwrap();
+    let memory = NewMemory::new("alpha four");
+    other.store(&rig.scope(), memory, via()).await.unwrap();
     assert_eq!(
         rig.recall("alpha").await.mode,
         Mode::Keywords,
@@ -196,6 +187,6 @@ async fn with_another_model_words_are_searched_until_all_is_embedded_anew() {
     assert_eq!(other.reembed(rig.owner(), 2).await.unwrap(), 0);
 
     let after = recall(&other, &rig.scope(), "alpha").await;
-    assert_eq!((after.mode, after.matches.len()), (Mode::Hybrid, 2));
+    assert_eq!((after.mode, after.matches.len()), (Mode::Hybrid, 3));
     assert!(after.matches.iter().all(|found| found.cosine.is_some()));
 }

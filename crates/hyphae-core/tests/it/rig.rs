@@ -1,17 +1,25 @@
 //! An engine over a scratch database.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hyphae_core::{
+    audit::Via,
+    cell::{Cell, Share},
     credential::{ApiKey, Credential},
-    ids::CredentialId,
-    memories::{HitCount, Memories, NewMemory, Outcome, RecallRequest, Recalled, Stored},
-    ports::{Clock, CredentialStore},
+    ids::{CellId, CredentialId},
+    label::{Tag, Tags, Topic},
+    memories::{
+        ForgetRequest, Forgetting, HitCount, Memories, NewMemory, NewRelation, Outcome,
+        RecallRequest, Recalled, Related, Stored, Target,
+    },
+    ports::{Clock, CredentialStore, MemoryStore},
     recall::Filter,
+    relation::RelationKind,
     scope::{Owner, Project, Scope},
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::{ManualClock, WordEmbedder};
+use jiff::Timestamp;
 
 pub(crate) struct Rig {
     pub(crate) store: SqliteStore,
@@ -75,11 +83,27 @@ impl Rig {
         self.owners[owner].in_project(Project::named(project).unwrap())
     }
 
+    /// Somebody else in the same project.
+    pub(crate) fn other(&self) -> Scope {
+        self.scope_of(1, "project")
+    }
+
+    /// Lets a second pass, and returns the moment.
+    pub(crate) fn tick(&self) -> Timestamp {
+        self.clock.advance(Duration::from_secs(1));
+        self.clock.now()
+    }
+
     pub(crate) async fn store(&self, text: &str) -> Stored {
-        self.memories
-            .store(&self.scope(), NewMemory::new(text))
-            .await
-            .unwrap()
+        self.keep(NewMemory::new(text)).await
+    }
+
+    pub(crate) async fn keep(&self, memory: NewMemory) -> Stored {
+        self.keep_as(&self.scope(), memory).await
+    }
+
+    pub(crate) async fn keep_as(&self, scope: &Scope, memory: NewMemory) -> Stored {
+        self.memories.store(scope, memory, via()).await.unwrap()
     }
 
     pub(crate) async fn created(&self, text: &str) -> Stored {
@@ -90,6 +114,31 @@ impl Rig {
 
     pub(crate) async fn recall(&self, query: &str) -> Recalled {
         recall(&self.memories, &self.scope(), query).await
+    }
+
+    /// The memory as it is kept.
+    pub(crate) async fn cell(&self, id: CellId) -> Cell {
+        let cells = self.store.cells(&self.scope(), &[id]).await.unwrap();
+        cells.into_iter().next().unwrap()
+    }
+
+    pub(crate) async fn link(&self, from: CellId, kind: RelationKind, to: CellId) -> Related {
+        let new = relation(from, kind, to);
+        let scope = self.scope();
+        self.memories.link(&scope, &new, via()).await.unwrap()
+    }
+
+    /// Takes a memory back or brings it back.
+    pub(crate) async fn forget(&self, id: CellId, mode: Forgetting) {
+        let request = ForgetRequest {
+            targets: vec![Target::Cell(id)],
+            mode,
+            apply: true,
+            token: None,
+            reason: None,
+        };
+        let scope = self.scope();
+        self.memories.forget(&scope, &request, via()).await.unwrap();
     }
 
     /// What is recalled, as texts.
@@ -106,16 +155,54 @@ fn engine(store: &SqliteStore, clock: &Arc<ManualClock>, embedder: WordEmbedder)
     )
 }
 
-pub(crate) fn request(query: &str, k: u16) -> RecallRequest {
+/// From nowhere in particular.
+pub(crate) fn via() -> &'static Via {
+    static NOWHERE: Via = Via {
+        session: None,
+        client: None,
+    };
+    &NOWHERE
+}
+
+pub(crate) fn topic(name: &str) -> Option<Topic> {
+    Some(Topic::new(name).unwrap())
+}
+
+pub(crate) fn tag(name: &str) -> Tag {
+    Tag::new(name).unwrap()
+}
+
+pub(crate) fn tags<const N: usize>(names: [&str; N]) -> Tags {
+    Tags::new(names.map(tag)).unwrap()
+}
+
+pub(crate) fn relation(from: CellId, kind: RelationKind, to: CellId) -> NewRelation {
+    NewRelation {
+        from,
+        to,
+        kind,
+        weight: Share::FULL,
+        reason: None,
+    }
+}
+
+/// A token as GitHub gives it out.
+pub(crate) fn secret() -> String {
+    format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
+}
+
+pub(crate) fn request(memories: &Memories, query: &str, k: u16) -> RecallRequest {
     RecallRequest {
-        query: query.to_owned(),
+        query: Some(query.to_owned()),
         k: HitCount::new(k).unwrap(),
-        filter: Filter::default(),
+        filter: Filter::at(memories.now()),
+        max_distance: None,
     }
 }
 
 pub(crate) async fn recall(memories: &Memories, scope: &Scope, query: &str) -> Recalled {
-    memories.recall(scope, &request(query, 10)).await.unwrap()
+    let request = request(memories, query, 10);
+    memories.recall(scope, &request).await.unwrap()
 }
 
 pub(crate) fn texts(recalled: &Recalled) -> Vec<String> {

@@ -1,14 +1,15 @@
 //! How memories come in.
 
 use hyphae_core::{
-    cell::{CellType, Origin, Visibility},
+    audit::Action,
+    cell::{CellType, Origin, Source, Visibility},
     ids::SessionId,
     memories::{MemoryError, NewMemory, Outcome},
-    ports::{Clock, MemoryStore, StoreError},
+    ports::{AuditFilter, Clock, MemoryStore, StoreError},
 };
 use pretty_assertions::assert_eq;
 
-use crate::rig::{Rig, texts};
+use crate::rig::{Rig, texts, via};
 
 #[tokio::test]
 async fn the_same_text_is_kept_once_per_type() {
@@ -20,9 +21,30 @@ async fn the_same_text_is_kept_once_per_type() {
         cell_type: CellType::Decision,
         ..NewMemory::new("We ship Postgres for V1")
     };
-    let other = rig.memories.store(&rig.scope(), decision).await.unwrap();
+    let other = rig.keep(decision).await;
     assert_eq!(other.outcome, Outcome::Created);
     assert_ne!(other.id, first.id);
+}
+
+#[tokio::test]
+async fn the_audit_tells_what_was_brought_in_from_what_was_stored() {
+    let rig = Rig::new().await;
+    let imported = NewMemory {
+        origin: Origin {
+            source: Source::Imported,
+            ..Origin::default()
+        },
+        ..NewMemory::new("herons stand in the reeds")
+    };
+    rig.keep(imported).await;
+    rig.created("We ship Postgres for V1").await;
+    let all = AuditFilter {
+        limit: 9,
+        ..AuditFilter::default()
+    };
+    let audit = rig.store.audit(rig.owner(), &all).await.unwrap();
+    let actions: Vec<Action> = audit.iter().map(|row| row.action).collect();
+    assert_eq!(actions, [Action::Store, Action::Import]);
 }
 
 #[tokio::test]
@@ -73,8 +95,8 @@ async fn private_memories_are_their_authors_alone() {
         visibility: Visibility::Private,
         ..NewMemory::new("a secret plan")
     };
-    let first = rig.memories.store(&mine, private()).await.unwrap();
-    let other = rig.memories.store(&theirs, private()).await.unwrap();
+    let first = rig.keep_as(&mine, private()).await;
+    let other = rig.keep_as(&theirs, private()).await;
     assert_eq!(
         other.outcome,
         Outcome::Created,
@@ -96,11 +118,8 @@ async fn a_shared_memory_reaches_every_project_and_no_other_crosses() {
         visibility: Visibility::Shared,
         ..NewMemory::new("shared rule")
     };
-    rig.memories.store(&here, shared).await.unwrap();
-    rig.memories
-        .store(&here, NewMemory::new("local rule"))
-        .await
-        .unwrap();
+    rig.keep_as(&here, shared).await;
+    rig.keep_as(&here, NewMemory::new("local rule")).await;
     let recalled = crate::rig::recall(&rig.memories, &there, "rule").await;
     assert_eq!(texts(&recalled), ["shared rule"]);
 }
@@ -119,7 +138,7 @@ async fn memories_of_a_session_know_their_place_in_it() {
             origin,
             ..NewMemory::new(text)
         };
-        let stored = rig.memories.store(&rig.scope(), memory).await.unwrap();
+        let stored = rig.keep(memory).await;
         let cells = rig.store.cells(&rig.scope(), &[stored.id]).await.unwrap();
         positions.push(cells[0].origin.position);
     }
@@ -165,7 +184,7 @@ async fn a_process_with_another_model_is_told_and_nothing_is_kept() {
     rig.created("made with the first model").await;
     let other = rig.with_model("words/2", 256);
     let error = other
-        .store(&rig.scope(), NewMemory::new("second"))
+        .store(&rig.scope(), NewMemory::new("second"), via())
         .await
         .unwrap_err();
     assert!(

@@ -24,6 +24,7 @@ use std::{
 use anyhow::Context;
 use async_trait::async_trait;
 use hyphae_core::{
+    audit::Via,
     credential::{ApiKey, Credential},
     ids::{CellId, CredentialId, SessionId},
     memories::{HitCount, Memories, NewMemory, RecallRequest},
@@ -155,7 +156,7 @@ impl Engine {
                     memory.origin.session = Some(*session);
                     memory.origin.said_at = turn.date;
                 }
-                let stored = memories.store(&scope, memory).await?;
+                let stored = memories.store(&scope, memory, &Via::default()).await?;
                 engine
                     .turns
                     .entry(stored.id)
@@ -182,9 +183,10 @@ impl Engine {
         query: &str,
     ) -> anyhow::Result<Vec<String>> {
         let request = RecallRequest {
-            query: query.to_owned(),
+            query: Some(query.to_owned()),
             k: HitCount::new(K).context("K is a count")?,
-            filter: Filter::default(),
+            filter: Filter::at(memories.now()),
+            max_distance: None,
         };
         let recalled = memories.recall(&self.scope(project)?, &request).await?;
         let ids = recalled
@@ -245,7 +247,9 @@ async fn paraphrase_hits(
         .map(|turn| turn.text.as_str())
         .chain(pairs.iter().map(|(m, _)| *m));
     for text in texts {
-        let stored = memories.store(&scope, NewMemory::new(text)).await?;
+        let stored = memories
+            .store(&scope, NewMemory::new(text), &Via::default())
+            .await?;
         engine.turns.insert(stored.id, text.to_owned());
     }
     let all: Vec<String> = engine.turns.values().cloned().collect();

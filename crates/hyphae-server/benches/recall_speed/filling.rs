@@ -7,14 +7,16 @@ use std::{
 
 use anyhow::Context;
 use hyphae_core::{
-    cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
+    audit::Action,
+    cell::Content,
     credential::{ApiKey, Credential},
-    ids::{CellId, CredentialId, DiffId},
-    ports::{ChosenModel, CredentialStore, MemoryStore, NewCell},
+    ids::{AuditId, CellId, CredentialId, DiffId},
+    ports::{ChosenModel, CredentialStore, Derived, MemoryStore, NewCell, Step},
     recall::{self, Vector},
     scope::{Owner, Project, Scope},
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_testkit::made_up;
 use jiff::{Timestamp, ToSpan};
 use uuid::Uuid;
 
@@ -137,11 +139,11 @@ async fn write(
             let drawn = corpus.memory(part.first + place);
             let before = place.checked_sub(1).map(|n| corpus.memory(part.first + n));
             let new = cell(scope, model, &drawn, before.as_ref())?;
-            store.insert_cell(scope, &new).await?;
+            keep(store, scope, new).await?;
         } else {
             let scope = &others[(place % 1000) as usize];
             let new = copy(&samples[(n % 1000) as usize], scope, place)?;
-            store.insert_cell(scope, &new).await?;
+            keep(store, scope, new).await?;
         }
     }
     Ok(())
@@ -161,39 +163,33 @@ fn cell(
     let at = Timestamp::now()
         .checked_sub((24 * days).hours())
         .context("a day of the last two years")?;
+    let terms = recall::terms_of(content.as_str());
+    let vector = Vector::quantise(&drawn.vector);
     Ok(NewCell {
-        fingerprint: content.fingerprint(),
-        model: model.clone(),
-        vector: Vector::quantise(&drawn.vector),
-        embedded_text: drawn.text.clone(),
-        terms: recall::terms_of(content.as_str()),
-        context: recall::context_terms(at, before.as_ref()),
-        links: Vec::new(),
-        diff: DiffId::new(Uuid::now_v7()),
-        cell: Cell {
-            id: CellId::new(Uuid::now_v7()),
-            content,
-            cell_type: CellType::Fact,
-            salience: Share::HALF,
-            confidence: Share::FULL,
-            author: scope.credential,
-            project: scope.project.clone(),
-            layer: Layer::L0,
-            visibility: Visibility::Project,
-            status: Status::Active,
-            revision: 1,
-            origin: Origin::default(),
-            created_at: at,
-            updated_at: at,
+        derived: Derived {
+            context: recall::context_terms(at, before.as_ref()),
+            ..made_up::derived(&content, model.clone(), vector, terms)
         },
+        diff: DiffId::new(Uuid::now_v7()),
+        cell: made_up::fact(scope, CellId::new(Uuid::now_v7()), at, content),
     })
+}
+
+/// Writes one cell in a transaction of its own.
+async fn keep(store: &SqliteStore, scope: &Scope, new: NewCell) -> anyhow::Result<()> {
+    let at = new.cell.updated_at;
+    let steps = vec![Step::Insert(Box::new(new))];
+    let write = made_up::write(AuditId::new(Uuid::now_v7()), Action::Store, at, steps);
+    let done = store.commit(scope, &write).await?;
+    anyhow::ensure!(done.is_done(), "a memory was not new: {done:?}");
+    Ok(())
 }
 
 /// Makes another cell from a sample for a project that is only there to be in the way.
 fn copy(sample: &NewCell, scope: &Scope, n: u64) -> anyhow::Result<NewCell> {
     let mut new = sample.clone();
     new.cell.content = Content::new(&format!("{} {n}", sample.cell.content.as_str()))?;
-    new.fingerprint = new.cell.content.fingerprint();
+    new.derived.fingerprint = new.cell.content.fingerprint();
     new.cell.id = CellId::new(Uuid::now_v7());
     new.cell.project = scope.project.clone();
     new.diff = DiffId::new(Uuid::now_v7());

@@ -33,7 +33,7 @@ use hyphae_core::{
     ids::CellId,
     memories::{HitCount, Memories, RecallRequest},
     ports::{ChosenModel, Clock, EmbedError, Embedder, EmbeddingModel, MemoryStore, Sequence},
-    recall::{self, Filter, ProjectIndex, Query, Scoring},
+    recall::{self, Filter, ProjectIndex, Query, Scoring, When},
 };
 use hyphae_embed::BuiltIn;
 use hyphae_store::SqliteStore;
@@ -254,6 +254,7 @@ async fn parts_of_a_recall(
     let upto: Sequence = index.upto();
     let (mut changes, mut cells) = (Times::default(), Times::default());
     let (mut terms_of, mut search, mut words_only) = (Vec::new(), Vec::new(), Vec::new());
+    let filter = Filter::at(When::Now(Timestamp::now()));
     for question in embedder.of(part) {
         changes.take(store.changes(&scope, upto, 4096)).await?;
         let before = cpu_ms();
@@ -263,7 +264,7 @@ async fn parts_of_a_recall(
             vector: Some(&question.vector),
             terms: &terms,
             fingerprint: Fingerprint::of(&question.text),
-            filter: Filter::default(),
+            filter: &filter,
             k: 10,
         };
         let before = cpu_ms();
@@ -309,9 +310,10 @@ fn memories(store: SqliteStore, embedder: &Arc<Known>) -> Memories {
 
 fn asked(question: &Drawn) -> RecallRequest {
     RecallRequest {
-        query: question.text.clone(),
+        query: Some(question.text.clone()),
         k: HitCount::default(),
-        filter: Filter::default(),
+        filter: Filter::at(When::Now(Timestamp::now())),
+        max_distance: None,
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use hyphae_core::{
+    audit::Via,
     memories::{Memories, NewMemory, Outcome},
     ports::Embedder,
     scope::Project,
@@ -59,7 +60,7 @@ pub(crate) async fn storing() -> anyhow::Result<()> {
         let mut created = 0;
         for text in texts().into_iter().take(MEMORIES) {
             let stored = times
-                .take(memories.store(&scope, NewMemory::new(text)))
+                .take(memories.store(&scope, NewMemory::new(text), &Via::default()))
                 .await?;
             created += usize::from(stored.outcome == Outcome::Created);
             syncs.take(async { append(&mut file) }).await?;

@@ -45,6 +45,15 @@ impl Agent {
     /// until its answer was there.
     pub(crate) fn start(recipe: &Recipe) -> anyhow::Result<(Self, f64)> {
         let started = Instant::now();
+        let mut agent = Self::spawn(recipe)?;
+        let answer = agent.call("initialize", &json!({"protocolVersion": 1}))?;
+        let took = started.elapsed().as_secs_f64() * 1e3;
+        anyhow::ensure!(answer["protocolVersion"] == 1, "{answer}");
+        Ok((agent, took))
+    }
+
+    /// Starts a process and says nothing yet.
+    pub(crate) fn spawn(recipe: &Recipe) -> anyhow::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "a bench starts what it measures")]
         let mut child = Command::new(&recipe.program)
             .args(&recipe.arguments)
@@ -56,16 +65,12 @@ impl Agent {
             .with_context(|| recipe.program.display().to_string())?;
         let asks = child.stdin.take().context("the agent's stdin")?;
         let answers = child.stdout.take().context("the agent's stdout")?;
-        let mut agent = Self {
+        Ok(Self {
             child,
             asks,
             answers: BufReader::new(answers),
             next_id: 0,
-        };
-        let answer = agent.call("initialize", &json!({"protocolVersion": 1}))?;
-        let took = started.elapsed().as_secs_f64() * 1e3;
-        anyhow::ensure!(answer["protocolVersion"] == 1, "{answer}");
-        Ok((agent, took))
+        })
     }
 
     /// Opens a session.
@@ -104,7 +109,7 @@ impl Agent {
         Ok(bytes)
     }
 
-    fn send(&mut self, method: &str, params: &Value) -> anyhow::Result<u64> {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> anyhow::Result<u64> {
         self.next_id += 1;
         let request =
             json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
@@ -114,7 +119,11 @@ impl Agent {
         Ok(self.next_id)
     }
 
-    fn answer(&mut self, id: u64, mut update: impl FnMut(&Value)) -> anyhow::Result<Value> {
+    pub(crate) fn answer(
+        &mut self,
+        id: u64,
+        mut update: impl FnMut(&Value),
+    ) -> anyhow::Result<Value> {
         let mut line = String::new();
         loop {
             line.clear();

@@ -1,6 +1,7 @@
 //! The commands, a module each.
 
 pub(crate) mod acp_stdio;
+pub(crate) mod audit;
 pub(crate) mod console;
 pub(crate) mod doctor;
 pub(crate) mod init;

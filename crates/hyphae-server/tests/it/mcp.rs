@@ -3,9 +3,13 @@
 mod faults;
 mod handshake;
 mod order;
+mod reading;
+mod resources;
 mod tools;
+mod writing;
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{BufRead as _, BufReader, Write as _},
     path::PathBuf,
@@ -33,6 +37,8 @@ pub(crate) struct Mcp {
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
     early: Vec<Value>,
+    /// What the results of each tool must look like.
+    shapes: HashMap<String, jsonschema::Validator>,
     era: Era,
     asked: u64,
 }
@@ -85,6 +91,7 @@ impl Mcp {
             child,
             lines,
             early: Vec::new(),
+            shapes: HashMap::new(),
             era: Era::Legacy,
             asked: 0,
         }
@@ -174,11 +181,33 @@ impl Mcp {
         )
     }
 
-    /// Calls a tool that succeeds.
+    /// Calls a tool that succeeds, with a result as its schema says.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.send_call(tool, arguments);
-        succeeded(self.answer(id))
+        let result = succeeded(self.answer(id));
+        if self.shapes.is_empty() {
+            self.shapes = self.read_shapes();
+        }
+        let wrong: Vec<String> = self.shapes[tool]
+            .iter_errors(&result)
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(wrong, [""; 0], "{result}");
+        result
+    }
+
+    fn read_shapes(&mut self) -> HashMap<String, jsonschema::Validator> {
+        let listed = self.ask("tools/list", json!({}));
+        let tools = listed["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| {
+                let mut schema = tool["outputSchema"].clone();
+                close(&mut schema);
+                let name = tool["name"].as_str().unwrap().to_owned();
+                (name, jsonschema::validator_for(&schema).unwrap())
+            })
+            .collect()
     }
 
     /// Calls a tool that fails; returns what it says.
@@ -220,6 +249,18 @@ impl Mcp {
         self.child.wait().unwrap();
         self.early.extend(self.lines.iter());
         self.early
+    }
+}
+
+/// Makes a schema refuse fields that it does not name.
+fn close(schema: &mut Value) {
+    if schema.get("properties").is_some() {
+        schema["additionalProperties"] = false.into();
+        let properties = schema["properties"].as_object_mut().unwrap();
+        properties.values_mut().for_each(close);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        close(items);
     }
 }
 

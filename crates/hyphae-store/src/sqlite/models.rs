@@ -1,8 +1,8 @@
-//! The embedding model that a tenant's vectors belong to.
+//! A tenant's order of changes, and the embedding model that a tenant's vectors belong to.
 
 use hyphae_core::{
     ids::TenantId,
-    ports::{ChosenModel, StoreError},
+    ports::{ChosenModel, Sequence, StoreError},
     recall::Vector,
 };
 use sqlx::sqlite::SqliteConnection;
@@ -13,12 +13,44 @@ use super::{
     scope::of_tenant,
 };
 
-/// A tenant's place in the order of changes, and its model by number.
-pub(crate) struct Turn {
-    /// The sequence of this change.
-    pub(crate) sequence: i64,
-    /// The number of the model that the change's vector belongs to.
-    pub(crate) model: i64,
+/// The name of a model that no tenant ever chooses: whatever stands in the place of a vector that
+/// is missing belongs to it, and is made again like that of any other model.
+pub(crate) const NO_MODEL: &str = "none";
+
+/// Places in a tenant's order of changes, and its model.
+pub(crate) struct Turns {
+    /// The first of the places.
+    pub(crate) first: i64,
+    model: Option<(i64, ChosenModel)>,
+}
+
+impl Turns {
+    /// Tells whether the tenant has chosen a model.
+    pub(crate) const fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Returns the number of the model that vectors of these changes belong to. A tenant without
+    /// a model gets this one.
+    pub(crate) async fn model(
+        &mut self,
+        connection: &mut SqliteConnection,
+        tenant: TenantId,
+        model: &ChosenModel,
+    ) -> Result<i64, Fault> {
+        match &self.model {
+            Some((number, kept)) if kept == model => Ok(*number),
+            Some((_, kept)) => Err(Fault::Store(StoreError::OtherModel {
+                found: kept.id.clone(),
+                wanted: model.id.clone(),
+            })),
+            None => {
+                let number = choose(connection, tenant, model).await?;
+                self.model = Some((number, model.clone()));
+                Ok(number)
+            }
+        }
+    }
 }
 
 pub(crate) async fn chosen(
@@ -46,14 +78,12 @@ pub(crate) fn check_dimension(model: &ChosenModel, vector: &Vector) -> Result<()
     }
 }
 
-/// Takes the next `count` sequences for changes whose vectors belong to `model`, and returns the
-/// first. A tenant without a model gets this one.
+/// Takes the next `count` places in a tenant's order of changes.
 pub(crate) async fn take_turns(
     connection: &mut SqliteConnection,
     tenant: TenantId,
-    model: &ChosenModel,
     count: usize,
-) -> Result<Turn, Fault> {
+) -> Result<Turns, Fault> {
     let count = i64::try_from(count).map_err(|_| Fault::other("too many changes at once"))?;
     let sql = "update tenants set sequence = sequence + $2 where tenant_id = $1
          returning sequence, model_no,
@@ -63,29 +93,63 @@ pub(crate) async fn take_turns(
               where m.tenant_id = tenants.tenant_id and m.model_no = tenants.model_no)";
     let row = of_tenant(sql, tenant)
         .bind(count)
-        .fetch_optional(&mut *connection)
+        .fetch_optional(connection)
         .await?
         .ok_or_else(|| Fault::other("there is no such tenant"))?;
     let row = Columns(&row);
-    let sequence = row.get::<i64>(0, "sequence")? - count + 1;
-    let Some(number) = row.get::<Option<i64>>(1, "model")? else {
-        let model = choose(connection, tenant, model).await?;
-        return Ok(Turn { sequence, model });
+    let model = match row.get::<Option<i64>>(1, "model")? {
+        Some(number) => {
+            let model = ChosenModel {
+                id: row.get(2, "model")?,
+                dimension: row.count(3, "dimension")?,
+            };
+            Some((number, model))
+        }
+        None => None,
     };
-    let kept = ChosenModel {
-        id: row.get(2, "model")?,
-        dimension: row.count(3, "dimension")?,
-    };
-    if kept != *model {
-        return Err(Fault::Store(StoreError::OtherModel {
-            found: kept.id,
-            wanted: model.id.clone(),
-        }));
-    }
-    Ok(Turn {
-        sequence,
-        model: number,
+    Ok(Turns {
+        first: row.get::<i64>(0, "sequence")? - count + 1,
+        model,
     })
+}
+
+/// Gives the last `count` places back that were taken and not used.
+pub(crate) async fn give_back(
+    connection: &mut SqliteConnection,
+    tenant: TenantId,
+    count: i64,
+) -> Result<(), Fault> {
+    let sql = "update tenants set sequence = sequence - $2 where tenant_id = $1";
+    of_tenant(sql, tenant)
+        .bind(count)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Returns the newest place in a tenant's order of changes; 0 if nothing ever changed.
+pub(crate) async fn newest(
+    connection: &mut SqliteConnection,
+    tenant: TenantId,
+) -> Result<Sequence, Fault> {
+    let sql = "select sequence from tenants where tenant_id = $1";
+    let row = of_tenant(sql, tenant).fetch_optional(connection).await?;
+    let Some(row) = row else {
+        return Ok(Sequence::default());
+    };
+    Ok(Sequence(Columns(&row).count(0, "sequence")?))
+}
+
+/// Returns the number of a model that a tenant may have vectors of, chosen or not.
+pub(crate) async fn number(
+    connection: &mut SqliteConnection,
+    tenant: TenantId,
+    model: &ChosenModel,
+) -> Result<i64, Fault> {
+    let dimension = i64::try_from(model.dimension)
+        .map_err(|_| Fault::other("a vector of that many numbers"))?;
+    add(connection, tenant, &model.id, dimension).await?;
+    number_of(connection, tenant, &model.id, dimension).await
 }
 
 /// Makes this the tenant's model and returns its number.
@@ -94,10 +158,7 @@ pub(crate) async fn choose(
     tenant: TenantId,
     model: &ChosenModel,
 ) -> Result<i64, Fault> {
-    let dimension = i64::try_from(model.dimension)
-        .map_err(|_| Fault::other("a vector of that many numbers"))?;
-    add(connection, tenant, &model.id, dimension).await?;
-    let number = number_of(connection, tenant, &model.id, dimension).await?;
+    let number = number(connection, tenant, model).await?;
     let sql = "update tenants set model_no = $2 where tenant_id = $1";
     of_tenant(sql, tenant)
         .bind(number)

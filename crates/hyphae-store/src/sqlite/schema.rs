@@ -23,7 +23,10 @@ use super::{
 };
 
 /// Each brings the tables from its index to the next version. Only ever appended to.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_first.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_first.sql"),
+    include_str!("../../migrations/sqlite/0002_engine.sql"),
+];
 
 /// The newest version of the tables that this program knows.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -21,7 +21,8 @@ macro_rules! own_project {
     };
 }
 
-/// Holds for rows of `cells` and `recall_entries` that the scope may see: its tenant's, in its
+/// Holds for rows of `cells`, and of what keeps a cell's place and reach beside it, that the scope
+/// may see: its tenant's, in its
 /// own project and not private to somebody else, or shared. The argument qualifies the columns
 /// and ends with a dot, or is empty.
 macro_rules! visible {
@@ -44,7 +45,25 @@ macro_rules! visible {
     };
 }
 
-pub(crate) use {own_project, visible};
+/// Joins the cells at both ends of a row as `here` and `there`: a link or a conflict is seen by
+/// those who see both.
+macro_rules! both_ends {
+    ($from:literal, $to:literal) => {
+        concat!(
+            " cross join cells here on here.cell_id = ",
+            $from,
+            " and ",
+            $crate::sqlite::scope::visible!("here."),
+            " cross join cells there on there.cell_id = ",
+            $to,
+            " and ",
+            $crate::sqlite::scope::visible!("there."),
+            " "
+        )
+    };
+}
+
+pub(crate) use {both_ends, own_project, visible};
 
 pub(crate) type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
 

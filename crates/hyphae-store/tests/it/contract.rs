@@ -12,6 +12,10 @@ mod credentials {
     hyphae_testkit::credential_contract!(crate::subject::empty);
 }
 
+mod transfer {
+    hyphae_testkit::transfer_contract!(crate::subject::empty);
+}
+
 mod isolation {
     hyphae_testkit::isolation_contract!(crate::subject::empty);
 }

@@ -1,21 +1,25 @@
 //! Files and rows that are damaged.
 
-use std::{fs, io::Write};
+use std::{fs, io::Write as _};
 
 use hyphae_core::{
-    ports::{SessionError, StoreError},
-    scope::Owner,
+    cell::{Cell, Content},
+    conflict::{Conflict, ConflictKind, Verdict},
+    ids::{CellId, ConflictId, DiffId, EdgeId},
+    ports::{AuditFilter, MemoryStore, Sequence, SessionError, Step, StoreError, Wanted, Write},
+    relation::{Relation, RelationKind},
+    scope::{Owner, Scope},
     session::PageSize,
 };
-use hyphae_store::SqliteStore;
+use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::contract::{
     Subject,
-    fixture::{World, link, project},
+    fixture::{World, insert, link, project, relate, revise, tags, topic},
 };
 
 use crate::{
-    processes::{cell, entries},
-    subject::{OnDisk, impatient},
+    processes::{cell, entries, now, revision, write},
+    subject::OnDisk,
 };
 
 /// A store with some of everything, closed, and who owns it.
@@ -32,7 +36,7 @@ async fn filled() -> (OnDisk, Owner) {
     let mut last = None;
     for n in 0..60 {
         let mut new = cell(&scope, &format!("{n} {}", "some words ".repeat(n)));
-        new.links = last.into_iter().map(|id| link(id, 0.5)).collect();
+        new.derived.links = last.into_iter().map(|id| link(id, 0.5)).collect();
         last = Some(world.keep(&scope, new).await.cell.id);
         disk.sessions()
             .append_transcript(owner, session.id, &entries(), None, world.now())
@@ -45,7 +49,7 @@ async fn filled() -> (OnDisk, Owner) {
 
 /// Calls every verb and returns what went wrong. None may panic or report anything but damage.
 async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
-    let store = match SqliteStore::open(&disk.path(), impatient()).await {
+    let store = match SqliteStore::open(&disk.path(), SqliteOptions::default()).await {
         Ok(store) => store,
         Err(error) => return vec![error],
     };
@@ -71,16 +75,11 @@ async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
     note(memories.links(&scope, &ids).await.map(drop));
     note(memories.statistics(owner).await.map(drop));
     note(memories.touch(&scope, &ids, jiff::Timestamp::now()).await);
-    note(
-        memories
-            .insert_cell(&scope, &cell(&scope, "one more"))
-            .await
-            .map(drop),
-    );
-    if let Some(id) = ids.first() {
-        let other = cell(&scope, "another text");
-        note(memories.merge_into(&scope, *id, 1, &other).await.map(drop));
+    let found = memories.cells(&scope, &ids).await.unwrap_or_default();
+    for write in writes_of_every_kind(&scope, &found) {
+        note(memories.commit(&scope, &write).await.map(drop));
     }
+    note(read_all(memories, &scope, &ids).await);
     let listed = sessions
         .sessions(owner, None, None, PageSize::default())
         .await;
@@ -124,6 +123,110 @@ async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
     );
     subject.store.close().await;
     wrong
+}
+
+/// Writes with steps of every kind. Some of them stop; none may fail on a sound file.
+fn writes_of_every_kind(scope: &Scope, cells: &[Cell]) -> Vec<Write> {
+    let id = uuid::Uuid::now_v7;
+    let mut new = cell(scope, "one more");
+    new.cell.tags = tags(["a", "b"]);
+    new.cell.topic = Some(topic("one"));
+    let key = Step::Key {
+        key: [7; 32],
+        cell: new.cell.id,
+    };
+    let mut writes = vec![write(vec![insert(&new), key])];
+    let [one, two, three, ..] = cells else {
+        return writes;
+    };
+    let relation = Relation {
+        id: EdgeId::new(id()),
+        from: one.id,
+        kind: RelationKind::Supports,
+        to: two.id,
+        weight: one.salience,
+        author: scope.credential,
+        created_at: now(),
+        reason: None,
+        active: true,
+    };
+    let conflict = Conflict {
+        id: ConflictId::new(id()),
+        left: one.id,
+        right: three.id,
+        kind: ConflictKind::Stated,
+        why: None,
+        opened_by: scope.credential,
+        opened_at: now(),
+        resolution: None,
+    };
+    let steps = [
+        Step::Confirm {
+            id: one.id,
+            revision: one.revision,
+            evidence: None,
+        },
+        relate(&relation),
+        Step::SetRelation {
+            id: relation.id,
+            active: false,
+        },
+        Step::EraseRelation { id: relation.id },
+        Step::OpenConflict {
+            conflict: Box::new(conflict.clone()),
+            diff: DiffId::new(id()),
+        },
+        Step::CloseConflict {
+            id: conflict.id,
+            verdict: Verdict::Both,
+            reason: "why not".to_owned(),
+            diff: DiffId::new(id()),
+        },
+        revise(revision(two, |cell| {
+            cell.content = Content::new("another text").unwrap();
+        })),
+        Step::Erase {
+            id: three.id,
+            revision: three.revision,
+            diff: DiffId::new(id()),
+        },
+    ];
+    writes.extend(steps.map(|step| write(vec![step])));
+    writes
+}
+
+/// Calls every verb that only reads and returns the first error.
+async fn read_all(
+    store: &dyn MemoryStore,
+    scope: &Scope,
+    ids: &[CellId],
+) -> Result<(), StoreError> {
+    let owner = scope.owner();
+    for id in ids.iter().take(3) {
+        store.history(scope, *id).await?;
+    }
+    store.relations(scope, ids, true).await?;
+    store.confirmations(scope, ids).await?;
+    store.open_conflicts(scope, ids, None, 9).await?;
+    store.open_conflicts(scope, &[], None, 9).await?;
+    store.diffs(scope, Sequence(0), &[], true, 999).await?;
+    store.newest(owner).await?;
+    store.cell_of_key(scope, &[7; 32]).await?;
+    let visibility = hyphae_core::cell::Visibility::Project;
+    store
+        .cell_of_topic(scope, &topic("one"), visibility)
+        .await?;
+    for wanted in [Wanted::Cell, Wanted::Relation, Wanted::Conflict] {
+        store.ids_beginning(scope, wanted, "0", 9).await?;
+    }
+    for wanted in [Wanted::Topic, Wanted::Tag, Wanted::Project] {
+        store.names(scope, wanted, "", 9).await?;
+    }
+    let filter = AuditFilter {
+        limit: 999,
+        ..AuditFilter::default()
+    };
+    store.audit(owner, &filter).await.map(drop)
 }
 
 fn check_only_damage(wrong: &[StoreError], how: &str) {

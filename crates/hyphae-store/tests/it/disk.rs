@@ -9,13 +9,13 @@ use std::{
 };
 
 use hyphae_core::{
-    ports::{Inserted, SessionError, StoreError},
+    ports::{SessionError, StoreError},
     scope::Owner,
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, insert, project},
 };
 use tempfile::TempDir;
 
@@ -117,9 +117,9 @@ async fn on_a_full_disk_nothing_acknowledged_is_lost() {
         let filler = small.fill(free);
         for n in 0..200 {
             let new = cell(&scope, &format!("{free} {n} {}", "words ".repeat(100)));
-            match disk.memories().insert_cell(&scope, &new).await {
+            match world.try_commit(&scope, vec![insert(&new)]).await {
                 Ok(done) => {
-                    assert_eq!(done, Inserted::New);
+                    assert!(done.is_done(), "{done:?}");
                     kept.push(new.cell);
                 }
                 Err(StoreError::Full) => full += 1,
@@ -143,9 +143,8 @@ async fn on_a_full_disk_nothing_acknowledged_is_lost() {
         check(&disk, owner, &kept).await;
         fs::remove_file(filler).unwrap();
         let new = cell(&scope, &format!("after {free}"));
-        let done = disk.memories().insert_cell(&scope, &new).await;
-        assert_eq!(done.unwrap(), Inserted::New, "with room again");
-        kept.push(new.cell);
+        // With room again.
+        kept.push(world.keep(&scope, new).await.cell);
     }
     disk.store.close().await;
     let again = disk.again().await;
@@ -211,10 +210,8 @@ async fn a_disk_that_is_only_read_is_named() {
             store,
             folder: Arc::clone(&small.folder),
         };
-        let done = disk
-            .memories()
-            .insert_cell(&scope, &cell(&scope, "new"))
-            .await;
+        let new = cell(&scope, "new");
+        let done = world.commit_on(&disk, &scope, vec![insert(&new)]).await;
         let Err(StoreError::ReadOnly { place: named }) = done else {
             panic!("{done:?}");
         };

@@ -6,7 +6,7 @@ use hyphae_core::ports::{CredentialStore, StoreError};
 use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, insert, project},
 };
 
 use crate::subject::{OnDisk, connect};
@@ -204,7 +204,7 @@ async fn an_older_schema_is_migrated_once_when_many_open_it() {
     .fetch_one(&mut connection)
     .await
     .unwrap();
-    assert_eq!((version, tables), (1, 1));
+    assert_eq!((version, tables), (2, 1));
 }
 
 /// Runs futures at once in tasks of one thread.
@@ -248,11 +248,8 @@ async fn a_copied_file_in_another_journal_mode_works() {
     let found = again.memories().cells(&scope, &[new.cell.id]).await;
     assert_eq!(found.unwrap(), [new.cell]);
     let further = world.cell(&scope, "further");
-    again
-        .memories()
-        .insert_cell(&scope, &further)
-        .await
-        .unwrap();
+    let done = world.commit_on(&*again, &scope, vec![insert(&further)]);
+    assert!(done.await.unwrap().is_done());
     let mode: String = sqlx::query_scalar("pragma journal_mode")
         .fetch_one(&mut connect(&copy.path()).await)
         .await
@@ -272,12 +269,15 @@ async fn errors_and_debug_output_tell_nothing_that_is_kept() {
     let mut other = world.cell(&scope, "another confidence");
     other.cell.id = new.cell.id;
     let errors = [
-        disk.memories()
-            .insert_cell(&scope, &other)
+        world
+            .try_commit(&scope, vec![insert(&other)])
             .await
             .unwrap_err(),
-        disk.memories()
-            .insert_cell(&scope, &world.cell(&scope, "third confidence"))
+        world
+            .try_commit(
+                &scope,
+                vec![insert(&world.cell(&scope, "third confidence"))],
+            )
             .await
             .unwrap_err(),
         disk.store

@@ -3,7 +3,7 @@
 use hyphae_core::ports::{SessionError, StoreError};
 use hyphae_testkit::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, insert, project},
 };
 
 use crate::subject::{OnDisk, connect, impatient};
@@ -27,7 +27,8 @@ async fn a_write_waits_and_then_says_that_the_database_is_locked() {
         .unwrap();
 
     let new = world.cell(&scope, "during");
-    let done = impatient.memories().insert_cell(&scope, &new).await;
+    let steps = vec![insert(&new)];
+    let done = world.commit_on(&impatient, &scope, steps.clone()).await;
     assert!(matches!(done, Err(StoreError::Locked)), "{done:?}");
     let session = world.session("/a");
     let done = impatient.sessions().create_session(owner, &session).await;
@@ -41,11 +42,8 @@ async fn a_write_waits_and_then_says_that_the_database_is_locked() {
         .unwrap();
 
     sqlx::query("rollback").execute(&mut other).await.unwrap();
-    impatient
-        .memories()
-        .insert_cell(&scope, &new)
-        .await
-        .unwrap();
+    let done = world.commit_on(&impatient, &scope, steps).await;
+    assert!(done.unwrap().is_done());
     assert_eq!(world.find(&scope, new.cell.id).await, Some(new.cell));
 }
 
@@ -73,7 +71,7 @@ async fn a_patient_write_goes_through_when_the_other_has_ended() {
         .await
         .unwrap();
     let new = world.cell(&scope, "patience");
-    let write = disk.memories().insert_cell(&scope, &new);
+    let write = world.try_commit(&scope, vec![insert(&new)]);
     let end = async {
         // Let the write begin first; it is waiting for us when it is polled again.
         for _ in 0..100 {
@@ -82,5 +80,5 @@ async fn a_patient_write_goes_through_when_the_other_has_ended() {
         sqlx::query("commit").execute(&mut other).await.unwrap();
     };
     let (done, ()) = tokio::join!(write, end);
-    done.unwrap();
+    assert!(done.unwrap().is_done());
 }

@@ -6,16 +6,21 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use hyphae_core::{
     agent::AgentEvent,
-    cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
-    ids::{CellId, DiffId, MessageId, SessionId, TurnId},
-    ports::{CredentialStore, NewCell, SessionStore, StoreError},
+    audit::Action,
+    cell::{Cell, Content},
+    diff::DiffKind,
+    ids::{AuditId, CellId, DiffId, MessageId, SessionId, TurnId},
+    ports::{CredentialStore, NewCell, Revision, SessionStore, Step, StoreError, Write},
     scope::{Owner, Scope},
     session::{Session, TranscriptEntry, TranscriptEvent},
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
-use hyphae_testkit::contract::{
-    Subject,
-    fixture::{World, model, project, terms, vector},
+use hyphae_testkit::{
+    contract::{
+        Subject,
+        fixture::{World, derived, project},
+    },
+    made_up,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -28,33 +33,35 @@ use crate::{
 /// Makes a cell up that no other process makes up too.
 pub(crate) fn cell(scope: &Scope, text: &str) -> NewCell {
     let content = Content::new(text).unwrap();
-    let at = Timestamp::from_microsecond(Timestamp::now().as_microsecond()).unwrap();
     NewCell {
-        fingerprint: content.fingerprint(),
-        model: model(),
-        vector: vector(text),
-        embedded_text: text.to_owned(),
-        terms: terms(text),
-        context: terms("before"),
-        links: Vec::new(),
+        derived: derived(&content),
+        cell: made_up::fact(scope, CellId::new(Uuid::now_v7()), now(), content),
         diff: DiffId::new(Uuid::now_v7()),
-        cell: Cell {
-            id: CellId::new(Uuid::now_v7()),
-            content,
-            cell_type: CellType::Fact,
-            salience: Share::HALF,
-            confidence: Share::FULL,
-            author: scope.credential,
-            project: scope.project.clone(),
-            layer: Layer::L0,
-            visibility: Visibility::Project,
-            status: Status::Active,
-            revision: 1,
-            origin: Origin::default(),
-            created_at: at,
-            updated_at: at,
-        },
     }
+}
+
+/// Makes the next state of a cell up that no other process makes up too.
+pub(crate) fn revision(cell: &Cell, change: impl FnOnce(&mut Cell)) -> Revision {
+    let mut next = cell.clone();
+    next.revision += 1;
+    next.updated_at = now();
+    change(&mut next);
+    Revision {
+        derived: (next.content != cell.content).then(|| derived(&next.content)),
+        cell: next,
+        kind: DiffKind::Updated,
+        other: None,
+        diff: DiffId::new(Uuid::now_v7()),
+    }
+}
+
+/// Makes a write up that no other process makes up too.
+pub(crate) fn write(steps: Vec<Step>) -> Write {
+    made_up::write(AuditId::new(Uuid::now_v7()), Action::Update, now(), steps)
+}
+
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_microsecond(Timestamp::now().as_microsecond()).unwrap()
 }
 
 /// Three entries that belong together.
@@ -207,7 +214,7 @@ async fn nothing_acknowledged_is_lost_when_a_process_is_killed() {
 }
 
 /// Passes a moment that is shorter than the system's clock for sleepers.
-fn spin(time: Duration) {
+pub(crate) fn spin(time: Duration) {
     let start = std::time::Instant::now();
     while start.elapsed() < time {
         std::hint::spin_loop();
@@ -231,7 +238,7 @@ impl Kept {
                 Said::Entries(id, entries) => {
                     self.sessions.insert(id, entries);
                 }
-                Said::Tenant(_) | Said::Failed(_) | Said::Done => {}
+                Said::Tenant(_) | Said::Erased(_) | Said::Failed(_) | Said::Done => {}
             }
         }
     }
@@ -266,6 +273,11 @@ impl Kept {
 
 /// Checks that the tables agree with each other.
 pub(crate) async fn agree(path: &Path) {
+    agree_after(path, 0).await;
+}
+
+/// The same for a file that was not audited up to a place in its order of changes.
+pub(crate) async fn agree_after(path: &Path, unaudited: i64) {
     let mut connection = connect(path).await;
     let sound: Vec<String> = sqlx::query_scalar("pragma integrity_check")
         .fetch_all(&mut connection)
@@ -279,20 +291,27 @@ pub(crate) async fn agree(path: &Path) {
     assert!(orphans.is_empty(), "{} orphans", orphans.len());
     for (what, sql) in [
         (
-            "active cells without a recall entry of their text",
-            "select count(*) from cells c where status = 0 and not exists (
+            "cells without a recall entry of their text and status",
+            "select count(*) from cells c where not exists (
                  select 1 from recall_entries e
                  where e.tenant_id = c.tenant_id and e.project_no = c.project_no
                  and e.sequence = c.sequence and e.cell_id = c.cell_id
-                 and e.facts is not null and e.visibility = c.visibility
-                 and substr(e.facts, 29, 32) = c.fingerprint)",
+                 and e.facts is not null and e.visibility = c.visibility and e.author = c.author
+                 and substr(e.facts, 29, 32) = c.fingerprint
+                 and substr(e.facts, 61, 1) = unhex(printf('%02x', c.status)))",
         ),
         (
-            "recall entries of no active cell",
+            "recall entries of no cell",
             "select count(*) from recall_entries e where facts is not null and not exists (
                  select 1 from cells c
-                 where c.tenant_id = e.tenant_id and c.cell_id = e.cell_id and c.status = 0
+                 where c.tenant_id = e.tenant_id and c.cell_id = e.cell_id
                  and c.sequence = e.sequence)",
+        ),
+        (
+            "tombstones of cells that are there",
+            "select count(*) from recall_entries e where facts is null and exists (
+                 select 1 from cells c
+                 where c.tenant_id = e.tenant_id and c.cell_id = e.cell_id)",
         ),
         (
             "cells with two recall entries",
@@ -303,10 +322,11 @@ pub(crate) async fn agree(path: &Path) {
             "cells without one diff for each revision",
             "select count(*) from cells c where revision <> (
                  select count(*) from diffs d
-                 where d.tenant_id = c.tenant_id and d.cell_id = c.cell_id)",
+                 where d.tenant_id = c.tenant_id and d.cell_id = c.cell_id
+                 and d.kind not in (3, 9))",
         ),
         (
-            "cells without a text for each revision",
+            "cells without a state for each revision",
             "select count(*) from cells c where revision - 1 <> (
                  select count(*) from revisions r
                  where r.tenant_id = c.tenant_id and r.cell_id = c.cell_id)",
@@ -324,6 +344,32 @@ pub(crate) async fn agree(path: &Path) {
                  group by tenant_id, src having count(*) > 24)",
         ),
         (
+            "tags that are not those of an active cell",
+            "select count(*) from cell_tags t where not exists (
+                 select 1 from cells c
+                 where c.tenant_id = t.tenant_id and c.cell_id = t.cell_id and c.status = 0
+                 and c.project_no = t.project_no and c.author = t.author
+                 and c.visibility = t.visibility
+                 and instr(',' || c.tags || ',', ',' || t.tag || ',') > 0)",
+        ),
+        (
+            "active cells with more or fewer tags than are noted",
+            "select count(*) from cells c where status = 0 and (
+                 select count(*) from cell_tags t
+                 where t.tenant_id = c.tenant_id and t.project_no = c.project_no
+                 and t.cell_id = c.cell_id
+             ) <> iif(tags = '', 0, 1 + length(tags) - length(replace(tags, ',', '')))",
+        ),
+        (
+            "diffs that no row of the audit has",
+            "select count(*) from diffs d where not exists (
+                 select 1 from audit_subjects s join audit a
+                     on a.tenant_id = s.tenant_id and a.audit_id = s.audit_id
+                 where s.tenant_id = d.tenant_id and s.subject = d.diff_id
+                 and instr(hex(a.diffs), hex(d.diff_id)) > 0)
+             and d.sequence > $1",
+        ),
+        (
             "sessions whose transcript has another length",
             "select count(*) from sessions s where entries <> (
                  select count(*) from transcript t
@@ -334,10 +380,14 @@ pub(crate) async fn agree(path: &Path) {
             "changes after the last",
             "select count(*) from tenants t where sequence < (
                  select coalesce(max(sequence), 0) from recall_entries e
-                 where e.tenant_id = t.tenant_id)",
+                 where e.tenant_id = t.tenant_id)
+             or sequence < (
+                 select coalesce(max(sequence), 0) from diffs d
+                 where d.tenant_id = t.tenant_id)",
         ),
     ] {
         let count: i64 = sqlx::query_scalar(sql)
+            .bind(unaudited)
             .fetch_one(&mut connection)
             .await
             .unwrap();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, StoreError};
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, StoreError, TransferStore};
 use hyphae_store::{SqliteOptions, SqliteStore};
 use hyphae_testkit::contract::Subject;
 use sqlx::{
@@ -53,6 +53,10 @@ impl Subject for OnDisk {
     }
 
     fn credentials(&self) -> &dyn CredentialStore {
+        &self.store
+    }
+
+    fn transfer(&self) -> &dyn TransferStore {
         &self.store
     }
 

@@ -7,13 +7,14 @@ use std::{
 };
 
 use hyphae_core::{
+    cell::Content,
     ids::{CellId, CredentialId, SessionId, TenantId},
-    ports::{Inserted, MemoryStore, SessionStore},
+    ports::{MemoryStore, SessionStore},
     scope::{Owner, Scope},
     session::TranscriptEntry,
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
-use hyphae_testkit::contract::fixture::{link, project};
+use hyphae_testkit::contract::fixture::{insert, link, project, revise};
 use serde::{Deserialize, Serialize};
 
 /// What a process is to do.
@@ -30,6 +31,19 @@ pub(crate) enum Work {
         name: String,
         cells: u64,
     },
+    /// Change a cell, against whoever else does, until it is at a revision, and tell each that
+    /// was acknowledged.
+    Change {
+        owner: (TenantId, CredentialId),
+        cell: CellId,
+        until: u32,
+    },
+    /// Store cells with all that can lie beside one, erase each later, and tell both, without
+    /// end.
+    Erase {
+        owner: (TenantId, CredentialId),
+        name: String,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +59,8 @@ pub(crate) enum Said {
     Tenant(TenantId),
     /// This cell is kept at this revision.
     Kept(CellId, u32),
+    /// This cell is gone for good.
+    Erased(CellId),
     /// The session has at least this many entries.
     Entries(SessionId, u64),
     /// This error was the answer.
@@ -167,7 +183,8 @@ async fn work(order: Order) {
                 Ok(store) => {
                     let scope = owner.in_project(project("storm"));
                     let new = crate::processes::cell(&scope, "by another user");
-                    store.insert_cell(&scope, &new).await.unwrap_err()
+                    let write = crate::processes::write(vec![insert(&new)]);
+                    store.commit(&scope, &write).await.unwrap_err()
                 }
             };
             say(&Said::Failed(format!("{error:?}")));
@@ -187,6 +204,30 @@ async fn work(order: Order) {
                 say(&Said::Entries(session, (n + 1) * 3));
             }
         }
+        Work::Change {
+            owner: (tenant, credential),
+            cell,
+            until,
+        } => {
+            let scope = Owner { tenant, credential }.in_project(project("storm"));
+            let store = SqliteStore::open(path, SqliteOptions::default())
+                .await
+                .unwrap();
+            crate::races::change(&store, &scope, cell, until, |revision| {
+                say(&Said::Kept(cell, revision));
+            })
+            .await;
+        }
+        Work::Erase {
+            owner: (tenant, credential),
+            name,
+        } => {
+            let scope = Owner { tenant, credential }.in_project(project("storm"));
+            let store = SqliteStore::open(path, SqliteOptions::default())
+                .await
+                .unwrap();
+            crate::races::store_and_erase(&store, &scope, &name, |said| say(&said)).await;
+        }
     }
     say(&Said::Done);
 }
@@ -200,17 +241,19 @@ async fn store_one(store: &SqliteStore, owner: Owner, session: SessionId, text: 
         .changes(&scope, hyphae_core::ports::Sequence(0), 40)
         .await
         .unwrap();
-    new.links = known.iter().map(|known| link(known.id, 0.5)).collect();
-    let done = store.insert_cell(&scope, &new).await.unwrap();
-    assert_eq!(done, Inserted::New);
+    new.derived.links = known.iter().map(|known| link(known.id, 0.5)).collect();
+    let write = crate::processes::write(vec![insert(&new)]);
+    let done = store.commit(&scope, &write).await.unwrap();
+    assert!(done.is_done(), "{done:?}");
     say(&Said::Kept(new.cell.id, 1));
     if text.ends_with(['0', '3', '6', '9']) {
-        let other = crate::processes::cell(&scope, &format!("{text} merged"));
-        let merged = store
-            .merge_into(&scope, new.cell.id, 1, &other)
-            .await
-            .unwrap();
-        say(&Said::Kept(new.cell.id, merged.unwrap()));
+        let revision = crate::processes::revision(&new.cell, |cell| {
+            cell.content = Content::new(&format!("{text} merged")).unwrap();
+        });
+        let write = crate::processes::write(vec![revise(revision)]);
+        let done = store.commit(&scope, &write).await.unwrap();
+        assert!(done.is_done(), "{done:?}");
+        say(&Said::Kept(new.cell.id, 2));
     }
     let entries: [TranscriptEntry; 3] = crate::processes::entries();
     store

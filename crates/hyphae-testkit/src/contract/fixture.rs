@@ -3,11 +3,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyphae_core::{
-    cell::{Cell, CellType, Content, Layer, Origin, Share, Status, Visibility},
+    audit::Action,
+    cell::{Cell, Content, Share, Visibility},
+    conflict::{Conflict, ConflictKind},
     credential::{ApiKey, Credential, KEY_BITS},
-    ids::{CellId, CredentialId, DiffId, SessionId, TenantId},
-    ports::{Change, ChosenModel, Inserted, Link, NewCell, NewLink, Sequence},
+    diff::{Diff, DiffKind},
+    ids::{AuditId, CellId, ConflictId, CredentialId, DiffId, EdgeId, SessionId, TenantId},
+    label::{Tag, Tags, Topic},
+    ports::{
+        AuditFilter, Change, ChosenModel, Committed, Derived, Link, NewCell, NewLink, Revision,
+        Sequence, Step, StoreError, Write,
+    },
     recall::{Term, Terms, Vector},
+    relation::{Relation, RelationKind},
     scope::{Owner, Project, Scope},
     session::Session,
 };
@@ -15,6 +23,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::Subject;
+use crate::made_up;
 
 /// A subject, and all that is made up for it.
 #[derive(Debug)]
@@ -28,6 +37,8 @@ pub struct World<'s> {
 
 /// The first moment of these worlds, in microseconds.
 const BEGINNING: u64 = 1_700_000_000_000_000;
+/// How all ids begin that worlds make, in digits.
+pub const BEGINNING_OF_IDS: &str = "018bcf";
 
 impl<'s> World<'s> {
     /// Begins with nobody in it.
@@ -111,32 +122,10 @@ impl<'s> World<'s> {
     /// Makes a cell up: a fact of middling salience, without links.
     pub fn cell(&self, scope: &Scope, text: &str) -> NewCell {
         let content = Content::new(text).unwrap();
-        let at = self.now();
         NewCell {
-            fingerprint: content.fingerprint(),
-            model: model(),
-            vector: vector(content.as_str()),
-            embedded_text: format!("someone: {}", content.as_str()),
-            terms: terms(content.as_str()),
-            context: terms("before"),
-            links: Vec::new(),
+            derived: derived(&content),
+            cell: made_up::fact(scope, CellId::new(self.id()), self.now(), content),
             diff: DiffId::new(self.id()),
-            cell: Cell {
-                id: CellId::new(self.id()),
-                content,
-                cell_type: CellType::Fact,
-                salience: Share::HALF,
-                confidence: Share::FULL,
-                author: scope.credential,
-                project: scope.project.clone(),
-                layer: Layer::L0,
-                visibility: Visibility::Project,
-                status: Status::Active,
-                revision: 1,
-                origin: Origin::default(),
-                created_at: at,
-                updated_at: at,
-            },
         }
     }
 
@@ -154,11 +143,174 @@ impl<'s> World<'s> {
         new
     }
 
+    /// Makes the next revision of a cell up. What is derived comes with it if the text changed.
+    pub fn revise(&self, cell: &Cell, change: impl FnOnce(&mut Cell)) -> Revision {
+        let mut next = cell.clone();
+        next.revision += 1;
+        next.updated_at = self.now();
+        change(&mut next);
+        Revision {
+            derived: (next.content != cell.content).then(|| derived(&next.content)),
+            cell: next,
+            kind: DiffKind::Updated,
+            other: None,
+            diff: DiffId::new(self.id()),
+        }
+    }
+
+    /// Makes a relation up.
+    pub fn relation(
+        &self,
+        scope: &Scope,
+        from: CellId,
+        kind: RelationKind,
+        to: CellId,
+    ) -> Relation {
+        Relation {
+            id: EdgeId::new(self.id()),
+            from,
+            kind,
+            to,
+            weight: Share::HALF,
+            author: scope.credential,
+            created_at: self.now(),
+            reason: None,
+            active: true,
+        }
+    }
+
+    /// Makes an open conflict up.
+    pub fn conflict(&self, scope: &Scope, left: CellId, right: CellId) -> Conflict {
+        Conflict {
+            id: ConflictId::new(self.id()),
+            left,
+            right,
+            kind: ConflictKind::Stated,
+            why: None,
+            opened_by: scope.credential,
+            opened_at: self.now(),
+            resolution: None,
+        }
+    }
+
+    /// Makes the step up that opens a conflict.
+    pub fn open(&self, conflict: &Conflict) -> Step {
+        Step::OpenConflict {
+            conflict: Box::new(conflict.clone()),
+            diff: DiffId::new(self.id()),
+        }
+    }
+
+    /// Makes the step up that erases a cell.
+    pub fn erase(&self, cell: &Cell) -> Step {
+        Step::Erase {
+            id: cell.id,
+            revision: cell.revision,
+            diff: DiffId::new(self.id()),
+        }
+    }
+
+    /// Makes a write up.
+    pub fn write(&self, action: Action, steps: Vec<Step>) -> Write {
+        made_up::write(AuditId::new(self.id()), action, self.now(), steps)
+    }
+
+    /// Commits steps that may stop, and returns what became of them.
+    pub async fn commit(&self, scope: &Scope, steps: Vec<Step>) -> Committed {
+        self.try_commit(scope, steps).await.unwrap()
+    }
+
+    /// Commits steps that may fail.
+    pub async fn try_commit(
+        &self,
+        scope: &Scope,
+        steps: Vec<Step>,
+    ) -> Result<Committed, StoreError> {
+        self.commit_on(self.subject, scope, steps).await
+    }
+
+    /// Commits steps through another handle of the store.
+    pub async fn commit_on(
+        &self,
+        subject: &dyn Subject,
+        scope: &Scope,
+        steps: Vec<Step>,
+    ) -> Result<Committed, StoreError> {
+        let write = self.write(Action::Update, steps);
+        subject.memories().commit(scope, &write).await
+    }
+
+    /// Commits steps that must go through, and returns their place.
+    #[track_caller]
+    pub fn done(&self, scope: &Scope, steps: Vec<Step>) -> impl Future<Output = Sequence> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let done = self.commit(scope, steps).await;
+            let Committed::Done(sequence) = done else {
+                panic!("{done:?} at {caller}");
+            };
+            sequence
+        }
+    }
+
     /// Stores a cell that must be new.
-    pub async fn keep(&self, scope: &Scope, new: NewCell) -> NewCell {
-        let done = self.subject.memories().insert_cell(scope, &new).await;
-        assert_eq!(done.unwrap(), Inserted::New);
-        new
+    #[track_caller]
+    pub fn keep(&self, scope: &Scope, new: NewCell) -> impl Future<Output = NewCell> {
+        let done = self.done(scope, vec![insert(&new)]);
+        async move {
+            done.await;
+            new
+        }
+    }
+
+    /// Changes a cell, which must go through, and returns its next state.
+    #[track_caller]
+    pub fn change(
+        &self,
+        scope: &Scope,
+        cell: &Cell,
+        change: impl FnOnce(&mut Cell),
+    ) -> impl Future<Output = Cell> {
+        let revision = self.revise(cell, change);
+        let next = revision.cell.clone();
+        let done = self.done(scope, vec![revise(revision)]);
+        async move {
+            done.await;
+            next
+        }
+    }
+
+    /// Keeps a relation that must be new.
+    #[track_caller]
+    pub fn relate(
+        &self,
+        scope: &Scope,
+        from: CellId,
+        kind: RelationKind,
+        to: CellId,
+    ) -> impl Future<Output = Relation> {
+        let relation = self.relation(scope, from, kind, to);
+        let done = self.done(scope, vec![relate(&relation)]);
+        async move {
+            done.await;
+            relation
+        }
+    }
+
+    /// Opens a conflict.
+    #[track_caller]
+    pub fn dispute(
+        &self,
+        scope: &Scope,
+        left: CellId,
+        right: CellId,
+    ) -> impl Future<Output = Conflict> {
+        let conflict = self.conflict(scope, left, right);
+        let done = self.done(scope, vec![self.open(&conflict)]);
+        async move {
+            done.await;
+            conflict
+        }
     }
 
     /// Stores a fact.
@@ -180,6 +332,23 @@ impl<'s> World<'s> {
         let changes = self.changes(scope).await;
         let there = changes.iter().filter(|change| change.entry.is_some());
         there.map(|change| change.id).collect()
+    }
+
+    /// Returns all diffs that a scope can see.
+    pub async fn diffs(&self, scope: &Scope) -> Vec<Diff> {
+        let store = self.subject.memories();
+        let all = store.diffs(scope, Sequence(0), &[], true, usize::MAX);
+        all.await.unwrap()
+    }
+
+    /// Returns the ids of all rows of a tenant's audit, newest first.
+    pub async fn audited(&self, owner: Owner) -> Vec<AuditId> {
+        let filter = AuditFilter {
+            limit: usize::MAX,
+            ..AuditFilter::default()
+        };
+        let rows = self.subject.memories().audit(owner, &filter).await.unwrap();
+        rows.iter().map(|row| row.id).collect()
     }
 
     /// Returns the cell that a scope sees under this id.
@@ -213,6 +382,41 @@ pub fn other_model() -> ChosenModel {
     ChosenModel {
         id: "test/2".to_owned(),
         dimension: 16,
+    }
+}
+
+/// Names a topic.
+pub fn topic(name: &str) -> Topic {
+    Topic::new(name).unwrap()
+}
+
+/// Names tags.
+pub fn tags<const N: usize>(names: [&str; N]) -> Tags {
+    Tags::new(names.map(|name| Tag::new(name).unwrap())).unwrap()
+}
+
+/// Makes the step up that keeps a cell.
+pub fn insert(new: &NewCell) -> Step {
+    Step::Insert(Box::new(new.clone()))
+}
+
+/// Makes the step up that changes a cell.
+pub fn revise(revision: Revision) -> Step {
+    Step::Revise(Box::new(revision))
+}
+
+/// Makes the step up that keeps a relation.
+pub fn relate(relation: &Relation) -> Step {
+    Step::Relate(Box::new(relation.clone()))
+}
+
+/// Returns what is derived from a text, surrounded by the word `before`.
+pub fn derived(content: &Content) -> Derived {
+    let text = content.as_str();
+    Derived {
+        embedded_text: format!("someone: {text}"),
+        context: terms("before"),
+        ..made_up::derived(content, model(), vector(text), terms(text))
     }
 }
 

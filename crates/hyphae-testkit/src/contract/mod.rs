@@ -22,12 +22,14 @@ pub mod credentials;
 pub mod fixture;
 pub mod isolation;
 pub mod memories;
+pub mod seen;
 pub mod sessions;
+pub mod transfer;
 
 use std::{fmt, task::Poll};
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore};
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, TransferStore};
 
 /// A store under test, empty but for its default tenant. It ends when it is dropped.
 #[async_trait]
@@ -40,6 +42,9 @@ pub trait Subject: fmt::Debug + Send + Sync {
 
     /// Returns its credentials.
     fn credentials(&self) -> &dyn CredentialStore;
+
+    /// Returns how everything is moved into and out of it.
+    fn transfer(&self) -> &dyn TransferStore;
 
     /// Opens the same database once more, as another process would.
     async fn again(&self) -> Box<dyn Subject>;
@@ -96,14 +101,11 @@ macro_rules! memory_contract {
             changes_tell_all_that_recall_needs
             changes_are_read_in_pages_of_any_size
             a_reader_never_misses_a_change
-            a_merge_gives_a_cell_another_text
-            a_merge_finds_only_the_expected_revision
-            of_two_merges_at_once_one_wins
-            a_merge_into_a_text_that_another_cell_has_changes_nothing
+            a_revision_gives_a_cell_another_text
             a_dropped_insert_leaves_all_or_nothing
-            a_dropped_merge_leaves_all_or_nothing
+            a_dropped_revision_leaves_all_or_nothing
             dropped_reads_do_no_harm
-            a_merge_keeps_links_unless_it_brings_others
+            a_revision_keeps_links_unless_it_brings_others
             links_lead_both_ways_strongest_first
             links_to_what_is_not_there_are_passed_over
             a_neighbour_with_too_many_links_loses_its_weakest
@@ -114,7 +116,83 @@ macro_rules! memory_contract {
             the_first_vector_chooses_the_model
             a_model_is_its_name_and_its_dimension
             vectors_of_another_model_are_stale_until_they_are_replaced
-            a_cell_is_merged_while_its_vector_is_stale
+            a_cell_gets_another_text_while_its_vector_is_stale
+            a_revision_changes_every_field_and_no_other_cell
+            a_history_holds_every_earlier_state_with_who_replaced_it_and_why
+            a_revision_follows_the_one_before_it_only
+            of_two_revisions_at_once_one_wins
+            a_revision_into_what_another_cell_says_changes_nothing
+            what_is_not_active_stays_in_the_changes_and_out_of_the_way
+            a_cell_that_is_no_longer_active_can_be_changed_and_brought_back
+            the_time_of_a_cell_never_goes_back
+            who_may_see_a_cell_learns_of_it_and_who_no_longer_may_learns_that
+            a_superseded_cell_names_its_successor_in_its_diff
+            a_topic_has_one_active_cell_for_the_same_readers
+            a_revision_does_not_take_a_topic_away
+            a_topic_is_free_once_nothing_active_stands_for_it
+            topics_of_every_spelling_are_kept_apart
+            of_an_erased_cell_nothing_remains_but_that_it_is_gone
+            what_lay_beside_an_erased_cell_stays
+            an_erasure_finds_only_the_expected_revision
+            what_was_erased_can_be_stored_anew
+            an_erasure_is_told_to_those_who_could_see_the_cell_and_to_nobody_else
+            what_was_hidden_before_it_was_erased_stays_hidden
+            what_was_erased_makes_room
+            a_relation_comes_back_with_every_field
+            relations_are_given_by_either_end_each_once_and_oldest_first
+            relations_come_by_time_and_of_one_time_by_id
+            a_relation_is_kept_once_for_each_pair_direction_and_kind
+            a_relation_is_taken_back_and_brought_back
+            a_relation_given_again_after_it_was_taken_back_has_its_old_id
+            an_erased_relation_is_gone_and_may_be_given_anew
+            a_relation_needs_both_of_its_ends
+            a_relation_to_what_is_not_active_stays
+            a_relation_is_seen_by_those_who_see_both_of_its_ends
+            relations_are_no_semantic_links
+            each_writer_has_one_confirmation_which_is_its_last
+            a_confirmation_is_no_change_but_of_the_time_of_the_last
+            confirmations_of_earlier_texts_stay_until_their_writer_confirms_again
+            only_the_expected_revision_is_confirmed
+            several_cells_are_confirmed_at_once_and_asked_for_together
+            a_revision_keeps_the_time_of_a_confirmation_that_it_knows_of
+            what_is_hidden_is_not_confirmed
+            a_conflict_comes_back_with_every_field_open_and_decided
+            two_cells_have_one_open_conflict_whichever_is_left
+            a_conflict_is_decided_once
+            of_two_decisions_at_once_one_holds
+            open_conflicts_are_listed_oldest_first_in_pages_and_by_cell
+            a_conflict_needs_both_of_its_sides
+            a_conflict_is_seen_and_decided_by_those_who_see_both_sides
+            conflicts_are_told_about_their_left_side
+            a_key_stands_for_a_cell_of_its_writer
+            a_key_is_used_once
+            of_two_writes_with_one_key_one_is_kept
+            a_key_of_a_cell_that_its_writer_cannot_see_is_free
+            a_key_needs_its_cell
+            every_kind_of_change_is_told_as_it_was_when_it_happened
+            diffs_are_read_by_kind_by_writer_and_in_pages
+            all_diffs_of_one_write_are_told_however_it_is_cut_in_pages
+            diffs_tell_of_what_is_visible
+            a_diff_does_not_name_what_is_hidden
+            a_reader_of_diffs_misses_none_while_others_write
+            the_newest_place_is_that_of_the_last_write_of_the_tenant
+            an_id_is_found_by_its_beginning_of_any_length
+            ids_of_each_kind_are_found_apart_in_whatever_state
+            topics_and_tags_are_found_by_their_beginning
+            projects_are_found_by_their_beginning
+            names_are_those_of_active_cells_that_are_visible
+            every_write_is_in_the_audit_with_every_field
+            the_audit_outlives_what_it_is_about
+            a_write_that_repeats_a_step_names_its_subject_once
+            the_audit_is_filtered_by_all_conditions_together
+            the_audit_is_read_in_pages
+            the_audit_is_that_of_the_tenant_and_of_no_other
+            a_write_that_stops_or_fails_is_not_in_the_audit
+            a_write_that_stops_at_its_last_step_leaves_nothing_of_the_others
+            a_write_that_fails_at_its_last_step_leaves_nothing_of_the_others
+            a_dropped_write_of_many_steps_leaves_all_or_nothing
+            each_step_sees_what_those_before_it_did
+            a_write_that_takes_no_place_is_at_the_newest
         }
     };
 }
@@ -159,11 +237,40 @@ macro_rules! credential_contract {
     };
 }
 
+/// Tests that everything can be moved from one store to another.
+#[macro_export]
+macro_rules! transfer_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { transfer, $factory,
+            everything_comes_back_as_it_was
+            items_come_in_pages_of_any_size
+            an_item_refers_only_to_items_before_it
+            what_is_there_already_is_left_alone
+            what_refers_to_nothing_is_an_orphan_and_the_others_are_kept
+            a_memory_that_another_one_stands_for_is_not_kept
+            something_else_under_the_same_id_stays
+            a_state_that_is_no_earlier_one_is_not_taken_for_history
+            only_what_belongs_to_a_project_is_given_out
+            a_tenant_gives_out_its_own_only
+            vectors_stay_with_their_model
+            a_vector_that_is_not_as_long_as_its_model_is_refused
+            what_is_brought_in_is_told_in_its_order_with_its_words
+            labels_of_what_is_brought_in_are_known
+            what_was_erased_is_told_and_stays_erased
+            an_identity_is_known_and_no_key_opens_it
+            a_dropped_transfer_leaves_all_or_nothing
+            a_diff_without_its_memory_is_an_orphan
+        }
+    };
+}
+
 /// Tests that nobody sees what is not theirs, through every verb.
 #[macro_export]
 macro_rules! isolation_contract {
     ($factory:path) => {
         $crate::contract_tests! { isolation, $factory,
+            a_foreign_id_and_an_unknown_one_are_the_same
+            two_tenants_may_use_the_same_ids
             no_verb_shows_what_is_not_visible
             no_verb_changes_what_is_not_visible
             a_tenant_is_maintained_alone
@@ -173,30 +280,31 @@ macro_rules! isolation_contract {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, path::Path};
+
     /// A check that no macro names would never run.
     #[test]
     fn every_check_is_run() {
         let named = include_str!("mod.rs");
-        let checks = [
-            include_str!("memories/cells.rs"),
-            include_str!("memories/changes.rs"),
-            include_str!("memories/drops.rs"),
-            include_str!("memories/links.rs"),
-            include_str!("memories/models.rs"),
-            include_str!("sessions.rs"),
-            include_str!("credentials.rs"),
-            include_str!("isolation.rs"),
-        ];
-        let names = checks
-            .iter()
-            .flat_map(|source| source.lines())
-            .filter_map(|line| {
-                let rest = line.strip_prefix("pub async fn ")?;
-                rest.split('(').next()
-            });
-        let forgotten: Vec<&str> = names
-            .filter(|name| !named.lines().any(|line| line.trim() == *name))
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract");
+        let mut sources = String::new();
+        for folder in [folder.join("memories"), folder.join("isolation"), folder] {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() && path.file_name().unwrap() != "mod.rs" {
+                    sources.push_str(&fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        let checks: Vec<&str> = sources
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next())
             .collect();
-        assert_eq!(forgotten, [""; 0]);
+        assert!(checks.len() > 100, "{} checks", checks.len());
+        let forgotten: Vec<&&str> = checks
+            .iter()
+            .filter(|name| !named.lines().any(|line| line.trim() == **name))
+            .collect();
+        assert!(forgotten.is_empty(), "{forgotten:?}");
     }
 }

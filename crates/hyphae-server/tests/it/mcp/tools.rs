@@ -78,7 +78,6 @@ fn arguments_are_read_as_clients_send_them() {
         );
     }
     for (arguments, want) in [
-        (json!({}), "argument: query"),
         (json!({"query": "x", "k": 0}), "from 1 to 100"),
         (
             json!({"query": "x", "types": ["Idea"]}),
@@ -88,7 +87,16 @@ fn arguments_are_read_as_clients_send_them() {
             json!({"query": "x", "limit": 3}),
             "the arguments are: query",
         ),
-        (json!({"query": " "}), "argument: query"),
+        (
+            json!({"query": "x", "as_of": "yesterday"}),
+            "argument: as_of",
+        ),
+        (
+            json!({"query": "x", "as_of": "2026-01-01", "include_inactive": true}),
+            "send one of the two",
+        ),
+        (json!({"query": "x", "tags": ["a,b"]}), "argument: tags"),
+        (json!({"query": "x", "max_distance": 2}), "from 0 to 1"),
         (json!({"query": "x".repeat(8001)}), "8000"),
         (
             json!({"query": "x", "project": "no-such-project"}),

@@ -1,16 +1,16 @@
-//! Semantic links between cells. A cell's links lead away from it; a link that two cells have
+//! Semantic links between cells, which nobody gave. A cell's links lead away from it; a link that two cells have
 //! with each other is two rows, and either may go without the other.
 
 use hyphae_core::{
     cell::Layer,
-    ids::CellId,
+    ids::{CellId, TenantId},
     ports::{Link, NewLink},
     scope::Scope,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use uuid::Uuid;
 
-use super::{hex, ids_as_json};
+use super::{hex, ids_as_json, json};
 use crate::sqlite::{
     error::{BadRow, Fault},
     row::Columns,
@@ -38,7 +38,11 @@ pub(crate) async fn connect(
     let ends: Vec<CellId> = links.iter().map(|new| new.link.to).chain([id]).collect();
     let drops: Vec<(String, String)> = links
         .iter()
-        .flat_map(|new| new.drops.iter().map(|drop| (hex(new.link.to), hex(*drop))))
+        .flat_map(|new| {
+            new.drops
+                .iter()
+                .map(|drop| (hex(new.link.to.uuid()), hex(drop.uuid())))
+        })
         .collect();
     add(connection, scope, id, links).await?;
     if !drops.is_empty() {
@@ -56,6 +60,25 @@ pub(crate) async fn disconnect(
     let sql = "delete from edges where tenant_id = $1 and src = $2 and kind = 0";
     of_tenant(sql, scope.tenant)
         .bind(id.uuid().as_bytes().as_slice())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes away the links of all kinds that lead from or to erased cells.
+pub(crate) async fn forget(
+    connection: &mut SqliteConnection,
+    tenant: TenantId,
+    ids: &[CellId],
+) -> Result<(), Fault> {
+    let sql = "delete from edges where tenant_id = $1 and (
+             src in (select unhex(value) from json_each($2))
+             or dst in (select unhex(value) from json_each($2)))";
+    if ids.is_empty() {
+        return Ok(());
+    }
+    of_tenant(sql, tenant)
+        .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
         .execute(connection)
         .await?;
     Ok(())
@@ -83,7 +106,13 @@ async fn add(
     );
     let links: Vec<(String, f64, bool)> = links
         .iter()
-        .map(|new| (hex(new.link.to), f64::from(new.link.weight), new.back))
+        .map(|new| {
+            (
+                hex(new.link.to.uuid()),
+                f64::from(new.link.weight),
+                new.back,
+            )
+        })
         .collect();
     scoped(SQL, scope)
         .bind(id.uuid().as_bytes().as_slice())
@@ -115,7 +144,7 @@ async fn give_up(
          )"
     );
     bounded(SQL, scope)
-        .bind(ids_as_json(ends))
+        .bind(ids_as_json(ends.iter().map(|id| id.uuid())))
         .bind(json(drops)?)
         .execute(connection)
         .await?;
@@ -144,7 +173,7 @@ async fn prune(
          )"
     );
     bounded(SQL, scope)
-        .bind(ids_as_json(ends))
+        .bind(ids_as_json(ends.iter().map(|id| id.uuid())))
         .execute(connection)
         .await?;
     Ok(())
@@ -177,7 +206,7 @@ pub(crate) async fn links(
         " group by n.key order by n.key"
     );
     let rows = scoped(SQL, scope)
-        .bind(ids_as_json(ids))
+        .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
         .fetch_all(connection)
         .await?;
     let found = rows.iter().map(to_links).collect::<Result<_, _>>();
@@ -207,8 +236,4 @@ fn to_links(row: &SqliteRow) -> Result<(CellId, Vec<Link>), BadRow> {
         .collect();
     links.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
     Ok((CellId::new(row.id(0)?), links))
-}
-
-fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, BadRow> {
-    serde_json::to_string(value).map_err(|_| BadRow { what: "link" })
 }

@@ -2,17 +2,21 @@
 
 use hyphae_core::{
     cell::Cell,
-    ids::CellId,
-    ports::{Change, Entry, NewCell, Sequence},
+    ids::{CellId, CredentialId},
+    ports::{Change, Derived, Entry, Sequence},
+    recall::Terms,
     scope::Scope,
 };
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteQueryResult};
 use uuid::Uuid;
 
+use super::{
+    kept::{EntryKey, Kept},
+    limit_of,
+};
 use crate::sqlite::{
     error::{BadRow, Fault},
     facts::{Facts, from_vector, part, to_vector},
-    models::Turn,
     row::{Columns, from_visibility},
     scope::{own_project, scoped, visible},
 };
@@ -42,6 +46,26 @@ pub(crate) async fn changes(
     Ok(changes)
 }
 
+/// The columns of one arm of a read.
+macro_rules! frames {
+    ($own_project:literal, $which:expr) => {
+        concat!(
+            "select sequence,
+             cell_id || author || ",
+            $own_project,
+            " || coalesce(case when ",
+            visible!(""),
+            " and model_no = (select model_no from tenants where tenant_id = $1)
+                 then vector end, x'00000000') || coalesce(case when ",
+            visible!(""),
+            " then facts end, x'00000000') as frame
+             from recall_entries
+             where tenant_id = $1 and sequence > $4 and ",
+            $which
+        )
+    };
+}
+
 /// Reads at most `limit` changes and returns how many there were.
 ///
 /// All of them come as one row, because a row that is handed over to us costs ten times what
@@ -57,33 +81,26 @@ async fn piece(
     changes: &mut Vec<Change>,
 ) -> Result<usize, Fault> {
     const SQL: &str = concat!(
-        "select group_concat(sequence, ','), cast(group_concat(frame, '') as blob) from (
-             select sequence, cell_id || x'01' || coalesce(case when ",
-        visible!(""),
-        " and model_no = (select model_no from tenants where tenant_id = $1)
-                 then vector end, x'00000000') || coalesce(case when ",
-        visible!(""),
-        " then facts end, x'00000000') as frame
-             from recall_entries
-             where tenant_id = $1 and project_no = ",
-        own_project!(),
-        " and sequence > $4 and (reach > 0 or author = $3)
-             union all
-             select sequence, cell_id || x'00' || coalesce(case when ",
-        visible!(""),
-        " and model_no = (select model_no from tenants where tenant_id = $1)
-                 then vector end, x'00000000') || coalesce(case when ",
-        visible!(""),
-        " then facts end, x'00000000')
-             from recall_entries
-             where tenant_id = $1 and reach = 2 and sequence > $4 and project_no is not ",
-        own_project!(),
-        " order by 1 limit $5 + 0
-         )"
+        "select group_concat(sequence, ','), cast(group_concat(frame, '') as blob)
+         from (",
+        frames!(
+            "x'01'",
+            concat!(
+                "project_no = ",
+                own_project!(),
+                " and (reach > 0 or author = $3)"
+            )
+        ),
+        " union all ",
+        frames!(
+            "x'00'",
+            concat!("reach = 2 and project_no is not ", own_project!())
+        ),
+        " order by 1 limit $5 + 0)"
     );
     let row = scoped(SQL, scope)
         .bind(i64::try_from(after.0).unwrap_or(i64::MAX))
-        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .bind(limit_of(limit))
         .fetch_one(connection)
         .await?;
     let row = Columns(&row);
@@ -108,6 +125,7 @@ async fn piece(
 fn to_change(sequence: Sequence, frames: &[u8]) -> Result<(Change, &[u8]), BadRow> {
     let what = "recall entry";
     let (id, frames) = frames.split_first_chunk().ok_or(BadRow { what })?;
+    let (author, frames) = frames.split_first_chunk().ok_or(BadRow { what })?;
     let (&[own_project], frames) = frames.split_first_chunk().ok_or(BadRow { what })?;
     let (vector, frames) = part(frames).ok_or(BadRow { what })?;
     let (facts, frames) = part(frames).ok_or(BadRow { what })?;
@@ -121,9 +139,14 @@ fn to_change(sequence: Sequence, frames: &[u8]) -> Result<(Change, &[u8]), BadRo
             cell_type: facts.cell_type,
             layer: facts.layer,
             visibility: facts.visibility,
+            status: facts.status,
             own_project: own_project == 1,
+            author: CredentialId::new(Uuid::from_bytes(*author)),
             salience: facts.salience,
+            created_at: facts.created_at,
             updated_at: facts.updated_at,
+            validity: facts.validity,
+            tags: facts.tags,
             fingerprint: facts.fingerprint,
             vector: has_vector.then(|| to_vector(vector)).transpose()?,
             terms: facts.terms,
@@ -140,11 +163,13 @@ fn to_change(sequence: Sequence, frames: &[u8]) -> Result<(Change, &[u8]), BadRo
 }
 
 /// Writes the entry of a new cell.
-pub(crate) async fn add(
+pub(super) async fn add(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
-    turn: &Turn,
+    cell: &Cell,
+    derived: &Derived,
+    sequence: i64,
+    model: i64,
 ) -> Result<(), Fault> {
     const SQL: &str = concat!(
         "insert into recall_entries (tenant_id, project_no, author, sequence, cell_id,
@@ -153,48 +178,99 @@ pub(crate) async fn add(
         own_project!(),
         ", $3, $4, $5, $6, $6, $7, $8, $9)"
     );
+    let (terms, context) = (derived.terms.clone(), derived.context.clone());
     scoped(SQL, scope)
-        .bind(turn.sequence)
-        .bind(new.cell.id.uuid().as_bytes().as_slice())
-        .bind(from_visibility(new.cell.visibility))
-        .bind(turn.model)
-        .bind(from_vector(&new.vector))
-        .bind(facts_of(&new.cell, new).to_bytes())
+        .bind(sequence)
+        .bind(cell.id.uuid().as_bytes().as_slice())
+        .bind(from_visibility(cell.visibility))
+        .bind(model)
+        .bind(from_vector(&derived.vector))
+        .bind(facts_of(cell, terms, context).to_bytes())
         .execute(connection)
         .await?;
     Ok(())
 }
 
-/// Where an entry lies.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EntryKey {
-    pub(crate) project: i64,
-    pub(crate) sequence: i64,
+/// Brings the entry of a cell to its next state, which moves it to the end of the order. An
+/// inactive cell keeps all of it: it may be asked for.
+pub(super) async fn replace(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    kept: &Kept,
+    next: &Cell,
+    derived: Option<&Derived>,
+    sequence: i64,
+    model: i64,
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "update recall_entries
+         set sequence = $4, visibility = $5, reach = max(reach, $5), facts = $6,
+             model_no = coalesce($7, model_no), vector = coalesce($8, vector)
+         where project_no = $9 and sequence = $10 and ",
+        visible!("")
+    );
+    let (terms, context) = match derived {
+        Some(derived) => (derived.terms.clone(), derived.context.clone()),
+        None => words(connection, scope, kept).await?,
+    };
+    let done = scoped(SQL, scope)
+        .bind(sequence)
+        .bind(from_visibility(next.visibility))
+        .bind(facts_of(next, terms, context).to_bytes())
+        .bind(derived.map(|_| model))
+        .bind(derived.map(|derived| from_vector(&derived.vector)))
+        .bind(kept.entry.project)
+        .bind(kept.entry.sequence)
+        .execute(connection)
+        .await?;
+    changed_one(&done)
 }
 
-/// Replaces the text's part of an entry, which moves to the end of the order.
-pub(crate) async fn replace(
+/// Returns the words of a cell's text and of what surrounds it.
+async fn words(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    kept: &Kept,
+) -> Result<(Terms, Terms), Fault> {
+    const SQL: &str = concat!(
+        "select facts from recall_entries where project_no = $4 and sequence = $5 and ",
+        visible!("")
+    );
+    let what = "recall entry";
+    let row = scoped(SQL, scope)
+        .bind(kept.entry.project)
+        .bind(kept.entry.sequence)
+        .fetch_optional(connection)
+        .await?
+        .ok_or(BadRow { what })?;
+    let facts = Columns(&row).get::<Option<&[u8]>>(0, what)?;
+    let (facts, _) = facts.and_then(part).ok_or(BadRow { what })?;
+    let facts = Facts::from_part(facts)?;
+    Ok((facts.terms, facts.context))
+}
+
+/// Leaves of an entry only that the cell is gone.
+pub(super) async fn clear(
     connection: &mut SqliteConnection,
     scope: &Scope,
     key: EntryKey,
-    new: &NewCell,
-    facts: &Facts,
-    turn: &Turn,
+    sequence: i64,
 ) -> Result<(), Fault> {
     const SQL: &str = concat!(
-        "update recall_entries set sequence = $4, model_no = $5, vector = $6, facts = $7
-         where project_no = $8 and sequence = $9 and ",
+        "update recall_entries set sequence = $4, facts = null, vector = null, model_no = null
+         where project_no = $5 and sequence = $6 and ",
         visible!("")
     );
     let done = scoped(SQL, scope)
-        .bind(turn.sequence)
-        .bind(turn.model)
-        .bind(from_vector(&new.vector))
-        .bind(facts.to_bytes())
+        .bind(sequence)
         .bind(key.project)
         .bind(key.sequence)
         .execute(connection)
         .await?;
+    changed_one(&done)
+}
+
+fn changed_one(done: &SqliteQueryResult) -> Result<(), Fault> {
     if done.rows_affected() == 0 {
         return Err(Fault::BadRow(BadRow {
             what: "recall entry",
@@ -203,8 +279,7 @@ pub(crate) async fn replace(
     Ok(())
 }
 
-/// Returns what recall needs of `cell`, whose text is now that of `new`.
-pub(crate) fn facts_of(cell: &Cell, new: &NewCell) -> Facts {
+fn facts_of(cell: &Cell, terms: Terms, context: Terms) -> Facts {
     Facts {
         cell_type: cell.cell_type,
         layer: cell.layer,
@@ -212,8 +287,12 @@ pub(crate) fn facts_of(cell: &Cell, new: &NewCell) -> Facts {
         revision: cell.revision,
         salience: cell.salience,
         updated_at: cell.updated_at,
-        fingerprint: new.fingerprint,
-        terms: new.terms.clone(),
-        context: new.context.clone(),
+        fingerprint: cell.content.fingerprint(),
+        status: cell.status,
+        created_at: cell.created_at,
+        validity: cell.validity,
+        tags: cell.tags.clone(),
+        terms,
+        context,
     }
 }

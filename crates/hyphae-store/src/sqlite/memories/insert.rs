@@ -1,171 +1,209 @@
-//! A new cell, with all that belongs to it, in one transaction.
+//! A new cell, with all that belongs to it.
 
 use hyphae_core::{
-    cell::{Cell, Visibility},
-    ids::{CellId, DiffId},
-    ports::{Inserted, NewCell},
+    cell::{Cell, Fingerprint, Visibility},
+    diff::DiffKind,
+    ids::CellId,
+    label::Topic,
+    ports::{Committed, Derived, NewCell, Write},
     scope::Scope,
 };
 use sqlx::sqlite::SqliteConnection;
 
-use super::{edges, entries};
+use super::{
+    commit::{Ledger, Stop},
+    diffs::{self, NewDiff},
+    edges, entries, tags,
+};
 use crate::sqlite::{
-    connections::Verdict,
     error::Fault,
-    models::{check_dimension, take_turns},
-    row::{Columns, from_cell_type, from_layer, from_status, from_time, from_visibility},
-    scope::{own_project, scoped},
+    row::{
+        Columns, from_cell_type, from_layer, from_source, from_status, from_tags, from_time,
+        from_visibility,
+    },
+    scope::{SqliteQuery, own_project, scoped, visible},
 };
 
-pub(crate) async fn insert(
+pub(super) async fn insert(
     connection: &mut SqliteConnection,
     scope: &Scope,
+    write: &Write,
     new: &NewCell,
-) -> Result<Verdict<Inserted>, Fault> {
-    if new.cell.author != scope.credential || new.cell.project != scope.project {
-        return Err(Fault::other(
-            "a cell is written by its author and into its project",
-        ));
+    ledger: &mut Ledger,
+) -> Result<Stop, Fault> {
+    let sequence = ledger.take_turn();
+    if !add_cell(connection, scope, &new.cell, &new.derived, sequence).await? {
+        let fingerprint = new.derived.fingerprint;
+        let stop = twin(connection, scope, &new.cell, fingerprint, Own::default()).await?;
+        let stop = stop.ok_or_else(|| Fault::other("another cell has this id"))?;
+        return Ok(Some(stop));
     }
-    check_dimension(&new.model, &new.vector)?;
-    let turn = take_turns(connection, scope.tenant, &new.model, 1).await?;
-    ensure_project(connection, scope).await?;
-    if !add_cell(connection, scope, new, turn.sequence).await? {
-        let kept = same_cell(connection, scope, new).await?;
-        let kept = kept.ok_or_else(|| Fault::other("another cell has this id"))?;
-        return Ok(Verdict::Rollback(Inserted::Same(kept)));
-    }
-    entries::add(connection, scope, new, &turn).await?;
+    let model = ledger.model;
+    entries::add(connection, scope, &new.cell, &new.derived, sequence, model).await?;
+    tags::add(connection, scope, &new.cell, None).await?;
     let diff = NewDiff {
         id: new.diff,
         kind: DiffKind::Created,
-        sequence: turn.sequence,
+        other: None,
+        at: write.at,
+        sequence,
+        project: None,
     };
-    add_diff(connection, scope, &new.cell, &diff).await?;
-    edges::connect(connection, scope, new.cell.id, &new.links).await?;
-    Ok(Verdict::Commit(Inserted::New))
+    diffs::add(connection, scope, &new.cell, &diff, ledger).await?;
+    edges::connect(connection, scope, new.cell.id, &new.derived.links).await?;
+    ledger.touch([new.cell.id.uuid()]);
+    Ok(None)
 }
 
-async fn ensure_project(connection: &mut SqliteConnection, scope: &Scope) -> Result<(), Fault> {
-    let sql = "insert into projects (tenant_id, project_no, name)
-         select $1, coalesce(max(project_no), 0) + 1, $2 from projects where tenant_id = $1
-         on conflict (tenant_id, name) do nothing";
-    scoped(sql, scope).execute(connection).await?;
-    Ok(())
-}
-
-/// Returns whether the cell is new: not so if an active one says the same, or has its id.
-async fn add_cell(
+/// Returns whether the cell is new: not so if an active one says the same or stands for its
+/// topic, or if any has its id.
+pub(super) async fn add_cell(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
+    cell: &Cell,
+    derived: &Derived,
     sequence: i64,
 ) -> Result<bool, Fault> {
     const SQL: &str = concat!(
-        "insert into cells (tenant_id, project_no, author, cell_id, cell_type, layer,
-             visibility, status, salience, confidence, revision, content, embedded_text,
-             fingerprint, session_id, position, said_at, created_at, updated_at, last_access,
+        "insert into cells (tenant_id, project_no, author, cell_id, layer, created_at,
+             content, cell_type, salience, confidence, visibility, status, revision,
+             content_revision, topic, tags, valid_from, valid_until, verified_at, source,
+             session_id, position, said_at, updated_at, last_access, embedded_text, fingerprint,
              sequence)
          values ($1, ",
         own_project!(),
-        ", $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $18, $20)
+        ", $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+             $21, $22, $23, $24, $6, $25, $26, $27)
          on conflict do nothing"
     );
-    let cell = &new.cell;
-    let session = cell.origin.session.map(|id| id.uuid().as_bytes().to_vec());
-    let done = scoped(SQL, scope)
+    let query = scoped(SQL, scope)
         .bind(cell.id.uuid().as_bytes().as_slice())
-        .bind(from_cell_type(cell.cell_type))
         .bind(from_layer(cell.layer))
-        .bind(from_visibility(cell.visibility))
-        .bind(from_status(cell.status))
-        .bind(cell.salience.get())
-        .bind(cell.confidence.get())
-        .bind(i64::from(cell.revision))
-        .bind(cell.content.as_str())
-        .bind(new.embedded_text.as_str())
-        .bind(new.fingerprint.0.as_slice())
-        .bind(session)
-        .bind(cell.origin.position.map(i64::from))
-        .bind(cell.origin.said_at.map(from_time))
-        .bind(from_time(cell.created_at))
-        .bind(from_time(cell.updated_at))
+        .bind(from_time(cell.created_at));
+    let done = with_state(query, cell)
+        .bind(derived.embedded_text.as_str())
+        .bind(derived.fingerprint.0.as_slice())
         .bind(sequence)
         .execute(connection)
         .await?;
     Ok(done.rows_affected() > 0)
 }
 
-/// Returns the active cell that says the same to the same people. Its condition names the
-/// columns of the index `cells_say_it_once`.
+/// Binds all of a cell that may change, in the order of its columns: 18 parameters.
+pub(super) fn with_state<'q>(query: SqliteQuery<'q>, cell: &'q Cell) -> SqliteQuery<'q> {
+    let session = cell.origin.session.map(|id| id.uuid().as_bytes().to_vec());
+    query
+        .bind(cell.content.as_str())
+        .bind(from_cell_type(cell.cell_type))
+        .bind(cell.salience.get())
+        .bind(cell.confidence.get())
+        .bind(from_visibility(cell.visibility))
+        .bind(from_status(cell.status))
+        .bind(i64::from(cell.revision))
+        .bind(i64::from(cell.content_revision))
+        .bind(cell.topic.as_ref().map(Topic::as_str))
+        .bind(from_tags(&cell.tags))
+        .bind(cell.validity.from().map(from_time))
+        .bind(cell.validity.until().map(from_time))
+        .bind(cell.verified_at.map(from_time))
+        .bind(from_source(cell.origin.source))
+        .bind(session)
+        .bind(cell.origin.position.map(i64::from))
+        .bind(cell.origin.said_at.map(from_time))
+        .bind(from_time(cell.updated_at))
+}
+
+/// Where a cell that cannot be kept lies.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own {
+    /// Its project; none is the scope's own.
+    pub(super) project: Option<i64>,
+    /// Its id, if it is there and so is no twin of itself.
+    pub(super) id: Option<CellId>,
+}
+
+/// Returns the active cell that says the same to the same people, or else the one that stands
+/// for the same topic.
+pub(super) async fn twin(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    cell: &Cell,
+    fingerprint: Fingerprint,
+    own: Own,
+) -> Result<Stop, Fault> {
+    let same = same_cell(connection, scope, cell, fingerprint, own).await?;
+    if let Some(id) = same {
+        return Ok(Some(Committed::Same(id)));
+    }
+    let taken = cell_of_topic(connection, scope, cell, own).await?;
+    Ok(taken.map(Committed::TopicTaken))
+}
+
+/// The people who see a cell, as the last column but one of both unique indexes has them.
+fn only_for(cell: &Cell) -> Vec<u8> {
+    match cell.visibility {
+        Visibility::Private => cell.author.uuid().as_bytes().to_vec(),
+        Visibility::Project | Visibility::Shared => Vec::new(),
+    }
+}
+
+/// The condition names the columns of the index `cells_say_it_once`.
 async fn same_cell(
     connection: &mut SqliteConnection,
     scope: &Scope,
-    new: &NewCell,
+    cell: &Cell,
+    fingerprint: Fingerprint,
+    own: Own,
 ) -> Result<Option<CellId>, Fault> {
     const SQL: &str = concat!(
         "select cell_id from cells
-         where tenant_id = $1 and project_no = ",
+         where tenant_id = $1 and project_no = coalesce($4, ",
         own_project!(),
-        " and cell_type = $4 and layer = $5 and visibility = $6
-         and (case when visibility = 0 then author else x'' end) = $7
-         and fingerprint = $8 and status = 0"
+        ") and cell_type = $5 and layer = $6 and visibility = $7
+         and (case when visibility = 0 then author else x'' end) = $8
+         and fingerprint = $9 and status = 0 and cell_id is not $10 and ",
+        visible!("")
     );
-    let only_for = match new.cell.visibility {
-        Visibility::Private => scope.credential.uuid().as_bytes().to_vec(),
-        Visibility::Project | Visibility::Shared => Vec::new(),
-    };
     let row = scoped(SQL, scope)
-        .bind(from_cell_type(new.cell.cell_type))
-        .bind(from_layer(new.cell.layer))
-        .bind(from_visibility(new.cell.visibility))
-        .bind(only_for)
-        .bind(new.fingerprint.0.as_slice())
+        .bind(own.project)
+        .bind(from_cell_type(cell.cell_type))
+        .bind(from_layer(cell.layer))
+        .bind(from_visibility(cell.visibility))
+        .bind(only_for(cell))
+        .bind(fingerprint.0.as_slice())
+        .bind(own.id.map(|id| id.uuid().as_bytes().to_vec()))
         .fetch_optional(connection)
         .await?;
     let id = row.map(|row| Columns(&row).id(0)).transpose()?;
     Ok(id.map(CellId::new))
 }
 
-/// What a diff tells.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum DiffKind {
-    Created,
-    Updated,
-}
-
-/// A diff to be written.
-#[derive(Debug)]
-pub(crate) struct NewDiff {
-    pub(crate) id: DiffId,
-    pub(crate) kind: DiffKind,
-    pub(crate) sequence: i64,
-}
-
-/// Writes a diff about the present state of `cell`.
-pub(crate) async fn add_diff(
+/// The condition names the columns of the index `cells_one_a_topic`.
+async fn cell_of_topic(
     connection: &mut SqliteConnection,
     scope: &Scope,
     cell: &Cell,
-    diff: &NewDiff,
-) -> Result<(), Fault> {
-    let sql = "insert into diffs (tenant_id, author, diff_id, sequence, kind, cell_id, revision,
-             cell_type, salience, created_at)
-         values ($1, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-    let kind: i64 = match diff.kind {
-        DiffKind::Created => 0,
-        DiffKind::Updated => 1,
+    own: Own,
+) -> Result<Option<CellId>, Fault> {
+    const SQL: &str = concat!(
+        "select cell_id from cells
+         where tenant_id = $1 and project_no = coalesce($4, ",
+        own_project!(),
+        ") and visibility = $5 and (case when visibility = 0 then author else x'' end) = $6
+         and topic = $7 and status = 0 and cell_id is not $8 and ",
+        visible!("")
+    );
+    let Some(topic) = &cell.topic else {
+        return Ok(None);
     };
-    scoped(sql, scope)
-        .bind(diff.id.uuid().as_bytes().as_slice())
-        .bind(diff.sequence)
-        .bind(kind)
-        .bind(cell.id.uuid().as_bytes().as_slice())
-        .bind(i64::from(cell.revision))
-        .bind(from_cell_type(cell.cell_type))
-        .bind(cell.salience.get())
-        .bind(from_time(cell.updated_at))
-        .execute(connection)
+    let row = scoped(SQL, scope)
+        .bind(own.project)
+        .bind(from_visibility(cell.visibility))
+        .bind(only_for(cell))
+        .bind(topic.as_str())
+        .bind(own.id.map(|id| id.uuid().as_bytes().to_vec()))
+        .fetch_optional(connection)
         .await?;
-    Ok(())
+    let id = row.map(|row| Columns(&row).id(0)).transpose()?;
+    Ok(id.map(CellId::new))
 }

@@ -7,7 +7,7 @@ use hyphae_core::{
 };
 use sqlx::sqlite::SqliteConnection;
 
-use super::entries::EntryKey;
+use super::{kept::EntryKey, limit_of};
 use crate::sqlite::{
     error::{BadRow, Fault},
     facts::from_vector,
@@ -46,7 +46,7 @@ pub(crate) async fn stale_vectors(
          cross join cells c on c.tenant_id = $1 and c.cell_id = s.cell_id"
     );
     let rows = of_tenant(SQL, tenant)
-        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .bind(limit_of(limit))
         .fetch_all(connection)
         .await?;
     rows.iter()
@@ -70,17 +70,18 @@ pub(crate) async fn replace_vectors(
     for (_, _, vector) in vectors {
         check_dimension(model, vector)?;
     }
-    let turn = take_turns(connection, tenant, model, vectors.len()).await?;
-    for (sequence, (id, revision, vector)) in (turn.sequence..).zip(vectors) {
+    let mut turns = take_turns(connection, tenant, vectors.len()).await?;
+    let model = turns.model(connection, tenant, model).await?;
+    for (sequence, (id, revision, vector)) in (turns.first..).zip(vectors) {
         let Some(key) = advance(connection, tenant, *id, *revision, sequence).await? else {
             continue;
         };
-        replace(connection, tenant, key, sequence, turn.model, vector).await?;
+        replace(connection, tenant, key, sequence, model, vector).await?;
     }
     Ok(())
 }
 
-/// Gives an active cell a new place in the order of changes and returns its old one; none if it
+/// Gives a cell a new place in the order of changes and returns its old one; none if it
 /// is not at this revision.
 async fn advance(
     connection: &mut SqliteConnection,
@@ -91,7 +92,7 @@ async fn advance(
 ) -> Result<Option<EntryKey>, Fault> {
     let row = of_tenant(
         "select project_no, sequence from cells
-         where tenant_id = $1 and cell_id = $2 and revision = $3 and status = 0",
+         where tenant_id = $1 and cell_id = $2 and revision = $3",
         tenant,
     )
     .bind(id.uuid().as_bytes().as_slice())
@@ -154,15 +155,15 @@ pub(crate) async fn statistics(
 ) -> Result<Statistics, Fault> {
     const SQL: &str = concat!(
         "select
-             (select count(*) from recall_entries
-              where tenant_id = $1 and model_no is not null),
+             (select count(*) from cells where tenant_id = $1 and status = 0),
              (select count(*) from sessions where tenant_id = $1),
              (select count(*) from projects p where p.tenant_id = $1 and exists (
                  select 1 from cells c
                  where c.tenant_id = $1 and c.project_no = p.project_no and c.status = 0)),
              (select count(*) from (",
         stale!("1"),
-        "))"
+        ")),
+             (select count(*) from conflicts where tenant_id = $1 and verdict is null)"
     );
     let row = of_tenant(SQL, tenant).fetch_one(connection).await?;
     let row = Columns(&row);
@@ -171,5 +172,6 @@ pub(crate) async fn statistics(
         sessions: row.count(1, "count")?,
         projects: row.count(2, "count")?,
         stale_vectors: row.count(3, "count")?,
+        conflicts: row.count(4, "count")?,
     })
 }

@@ -1,29 +1,49 @@
-//! Memories: cells, what recall needs of them, and the links between them.
+//! Memories: cells, what recall needs of them, their history, and what leads from one to another.
 //!
-//! `insert` and `merge` write cells, `entries` writes and reads what recall needs, `edges` keeps
-//! links within their bounds, `reads` and `maintenance` are the rest.
+//! `commit` carries out a write; `insert`, `revise`, `erase`, `relations`, `conflicts` and
+//! `voices` are its steps and the reads that belong to them, `audit` and `diffs` what they leave
+//! behind. `entries` writes and reads what recall needs, `edges` keeps semantic links within
+//! their bounds, `tags` and `names` serve completions, `transfer` moves
+//! everything, `reads` and `maintenance` are the rest.
 
+mod audit;
+mod commit;
+mod conflicts;
+mod diffs;
 mod edges;
 mod entries;
+mod erase;
 mod insert;
+mod kept;
 mod maintenance;
-mod merge;
+mod names;
 mod reads;
+mod relations;
+mod revise;
+mod tags;
+mod transfer;
+mod voices;
 
 use async_trait::async_trait;
 use hyphae_core::{
-    cell::Cell,
-    ids::{CellId, SessionId},
+    audit::AuditRow,
+    cell::{Cell, Visibility},
+    conflict::Conflict,
+    diff::{Diff, DiffKind},
+    ids::{CellId, ConflictId, EdgeId, SessionId},
+    label::Topic,
     ports::{
-        Change, ChosenModel, Inserted, Link, MemoryStore, NewCell, Sequence, StaleVector,
-        Statistics, StoreError,
+        AuditFilter, Change, ChosenModel, Committed, Confirmation, Link, MemoryStore, Past,
+        Sequence, StaleVector, Statistics, Step, StoreError, Wanted, Write,
     },
     recall::Vector,
+    relation::Relation,
     scope::{Owner, Scope},
 };
 use jiff::Timestamp;
+use uuid::Uuid;
 
-use super::{SqliteStore, connections::Verdict, models};
+use super::{SqliteStore, connections::Verdict, error::BadRow, models};
 
 #[async_trait]
 impl MemoryStore for SqliteStore {
@@ -55,30 +75,19 @@ impl MemoryStore for SqliteStore {
             .await
     }
 
-    #[tracing::instrument(skip_all, fields(cell.id = %new.cell.id))]
-    async fn insert_cell(&self, scope: &Scope, new: &NewCell) -> Result<Inserted, StoreError> {
-        let (scope, new) = (scope.clone(), new.clone());
-        self.write(move |connection| {
-            Box::pin(async move { insert::insert(connection, &scope, &new).await })
-        })
-        .await
-    }
-
-    #[tracing::instrument(skip_all, fields(cell.id = %id))]
-    async fn merge_into(
-        &self,
-        scope: &Scope,
-        id: CellId,
-        expected_revision: u32,
-        new: &NewCell,
-    ) -> Result<Option<u32>, StoreError> {
-        let (scope, new) = (scope.clone(), new.clone());
-        self.write(move |connection| {
-            Box::pin(
-                async move { merge::merge(connection, &scope, id, expected_revision, &new).await },
-            )
-        })
-        .await
+    #[tracing::instrument(skip_all, fields(audit.id = %write.id, steps = write.steps.len()))]
+    async fn commit(&self, scope: &Scope, write: &Write) -> Result<Committed, StoreError> {
+        let erases = (write.steps.iter()).any(|step| matches!(step, Step::Erase { .. }));
+        let (scope, write) = (scope.clone(), write.clone());
+        let done = self
+            .write(move |connection| {
+                Box::pin(async move { commit::commit(connection, &scope, &write).await })
+            })
+            .await?;
+        if erases && done.is_done() {
+            self.empty_log().await;
+        }
+        Ok(done)
     }
 
     async fn cells(&self, scope: &Scope, ids: &[CellId]) -> Result<Vec<Cell>, StoreError> {
@@ -147,11 +156,150 @@ impl MemoryStore for SqliteStore {
         self.read(async |connection| maintenance::statistics(connection, owner.tenant).await)
             .await
     }
+
+    async fn ids_beginning(
+        &self,
+        scope: &Scope,
+        wanted: Wanted,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<Uuid>, StoreError> {
+        self.read(async |connection| {
+            names::ids_beginning(connection, scope, wanted, prefix, limit).await
+        })
+        .await
+    }
+
+    async fn cell_of_topic(
+        &self,
+        scope: &Scope,
+        topic: &Topic,
+        visibility: Visibility,
+    ) -> Result<Option<Cell>, StoreError> {
+        self.read(async |connection| {
+            reads::cell_of_topic(connection, scope, topic, visibility).await
+        })
+        .await
+    }
+
+    async fn cell_of_key(
+        &self,
+        scope: &Scope,
+        key: &[u8; 32],
+    ) -> Result<Option<CellId>, StoreError> {
+        self.read(async |connection| voices::cell_of_key(connection, scope, key).await)
+            .await
+    }
+
+    async fn history(&self, scope: &Scope, id: CellId) -> Result<Vec<Past>, StoreError> {
+        self.read(async |connection| reads::history(connection, scope, id).await)
+            .await
+    }
+
+    async fn relations(
+        &self,
+        scope: &Scope,
+        ids: &[CellId],
+        retracted: bool,
+    ) -> Result<Vec<Relation>, StoreError> {
+        self.read(async |connection| relations::relations(connection, scope, ids, retracted).await)
+            .await
+    }
+
+    async fn relations_by_id(
+        &self,
+        scope: &Scope,
+        ids: &[EdgeId],
+    ) -> Result<Vec<Relation>, StoreError> {
+        self.read(async |connection| relations::relations_by_id(connection, scope, ids).await)
+            .await
+    }
+
+    async fn confirmations(
+        &self,
+        scope: &Scope,
+        ids: &[CellId],
+    ) -> Result<Vec<Confirmation>, StoreError> {
+        self.read(async |connection| voices::confirmations(connection, scope, ids).await)
+            .await
+    }
+
+    async fn open_conflicts(
+        &self,
+        scope: &Scope,
+        cells: &[CellId],
+        after: Option<ConflictId>,
+        limit: usize,
+    ) -> Result<Vec<Conflict>, StoreError> {
+        self.read(async |connection| {
+            conflicts::open_conflicts(connection, scope, cells, after, limit).await
+        })
+        .await
+    }
+
+    async fn conflict(
+        &self,
+        scope: &Scope,
+        id: ConflictId,
+    ) -> Result<Option<Conflict>, StoreError> {
+        self.read(async |connection| conflicts::conflict(connection, scope, id).await)
+            .await
+    }
+
+    #[tracing::instrument(skip_all, fields(after = after.0, limit))]
+    async fn diffs(
+        &self,
+        scope: &Scope,
+        after: Sequence,
+        kinds: &[DiffKind],
+        own: bool,
+        limit: usize,
+    ) -> Result<Vec<Diff>, StoreError> {
+        self.read(async |connection| {
+            diffs::diffs(connection, scope, after, kinds, own, limit).await
+        })
+        .await
+    }
+
+    async fn newest(&self, owner: Owner) -> Result<Sequence, StoreError> {
+        self.read(async |connection| models::newest(connection, owner.tenant).await)
+            .await
+    }
+
+    async fn names(
+        &self,
+        scope: &Scope,
+        wanted: Wanted,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        self.read(async |connection| names::names(connection, scope, wanted, prefix, limit).await)
+            .await
+    }
+
+    #[tracing::instrument(skip_all, fields(limit = filter.limit))]
+    async fn audit(&self, owner: Owner, filter: &AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
+        self.read(async |connection| audit::page(connection, owner.tenant, filter).await)
+            .await
+    }
+}
+
+impl SqliteStore {
+    /// Writes the log back into the file and empties it: it holds what was erased from the file.
+    async fn empty_log(&self) {
+        let sql = "pragma wal_checkpoint(truncate)";
+        if let Err(fault) = self.connections.run_alone(sql).await {
+            tracing::warn!(
+                ?fault,
+                "the log still holds what was erased, until it is reused"
+            );
+        }
+    }
 }
 
 /// Returns ids as a JSON array of hexadecimal texts, for `json_each`.
-fn ids_as_json(ids: &[CellId]) -> String {
-    let texts: Vec<String> = ids.iter().map(|id| hex(*id)).collect();
+fn ids_as_json(ids: impl Iterator<Item = Uuid>) -> String {
+    let texts: Vec<String> = ids.map(hex).collect();
     // Nothing in it needs escaping.
     if texts.is_empty() {
         "[]".to_owned()
@@ -160,6 +308,15 @@ fn ids_as_json(ids: &[CellId]) -> String {
     }
 }
 
-fn hex(id: CellId) -> String {
-    id.uuid().as_simple().to_string()
+fn hex(id: Uuid) -> String {
+    id.as_simple().to_string()
+}
+
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, BadRow> {
+    serde_json::to_string(value).map_err(|_| BadRow { what: "JSON" })
+}
+
+/// Returns a limit as SQLite takes it.
+fn limit_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }

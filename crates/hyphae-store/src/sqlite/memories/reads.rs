@@ -1,18 +1,20 @@
-//! Cells by id and by session.
+//! Cells by id, by session and by topic, and their earlier states.
 
 use hyphae_core::{
-    cell::Cell,
-    ids::{CellId, SessionId},
+    cell::{Cell, Visibility},
+    ids::{CellId, CredentialId, SessionId},
+    label::Topic,
+    ports::Past,
     scope::Scope,
 };
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::ids_as_json;
 use crate::sqlite::{
-    error::Fault,
-    row::{cell_columns, from_time, to_cell},
-    scope::{scoped, visible},
+    error::{BadRow, Fault},
+    row::{CELL_COLUMNS, Columns, cell_columns, from_time, from_visibility, to_cell},
+    scope::{own_project, scoped, visible},
 };
 
 pub(crate) async fn cells(
@@ -22,7 +24,7 @@ pub(crate) async fn cells(
 ) -> Result<Vec<Cell>, Fault> {
     const SQL: &str = concat!(
         "select ",
-        cell_columns!(),
+        cell_columns!("c."),
         " from json_each($4) n
          cross join cells c on c.cell_id = unhex(n.value) and ",
         visible!("c."),
@@ -30,7 +32,7 @@ pub(crate) async fn cells(
          order by n.key"
     );
     let rows = scoped(SQL, scope)
-        .bind(ids_as_json(ids))
+        .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
         .fetch_all(connection)
         .await?;
     Ok(rows.iter().map(to_cell).collect::<Result<_, _>>()?)
@@ -43,7 +45,7 @@ pub(crate) async fn last_of_session(
 ) -> Result<Option<Cell>, Fault> {
     const SQL: &str = concat!(
         "select ",
-        cell_columns!(),
+        cell_columns!("c."),
         " from cells c
          join projects p on p.tenant_id = c.tenant_id and p.project_no = c.project_no
          where c.tenant_id = $1 and c.session_id = $4 and ",
@@ -55,6 +57,67 @@ pub(crate) async fn last_of_session(
         .fetch_optional(connection)
         .await?;
     Ok(row.as_ref().map(to_cell).transpose()?)
+}
+
+/// Returns the active cell of a topic. The condition names the columns of the index
+/// `cells_one_a_topic`.
+pub(crate) async fn cell_of_topic(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    topic: &Topic,
+    visibility: Visibility,
+) -> Result<Option<Cell>, Fault> {
+    const SQL: &str = concat!(
+        "select ",
+        cell_columns!("c."),
+        " from cells c
+         join projects p on p.tenant_id = c.tenant_id and p.project_no = c.project_no
+         where c.tenant_id = $1 and c.project_no = ",
+        own_project!(),
+        " and c.visibility = $4
+         and (case when c.visibility = 0 then c.author else x'' end) = iif($4 = 0, $3, x'')
+         and c.topic = $5 and c.status = 0 and ",
+        visible!("c.")
+    );
+    let row = scoped(SQL, scope)
+        .bind(from_visibility(visibility))
+        .bind(topic.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.as_ref().map(to_cell).transpose()?)
+}
+
+pub(crate) async fn history(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    id: CellId,
+) -> Result<Vec<Past>, Fault> {
+    const SQL: &str = concat!(
+        "select ",
+        cell_columns!("r."),
+        ", r.replaced_by, r.replaced_at, r.reason
+         from cells c
+         join projects p on p.tenant_id = c.tenant_id and p.project_no = c.project_no
+         join revisions r on r.tenant_id = c.tenant_id and r.cell_id = c.cell_id
+         where c.cell_id = $4 and ",
+        visible!("c."),
+        " order by r.revision"
+    );
+    let rows = scoped(SQL, scope)
+        .bind(id.uuid().as_bytes().as_slice())
+        .fetch_all(connection)
+        .await?;
+    Ok(rows.iter().map(to_past).collect::<Result<_, _>>()?)
+}
+
+pub(super) fn to_past(row: &SqliteRow) -> Result<Past, BadRow> {
+    let rest = Columns(row);
+    Ok(Past {
+        cell: to_cell(row)?,
+        replaced_by: CredentialId::new(rest.id(CELL_COLUMNS)?),
+        replaced_at: rest.time(CELL_COLUMNS + 1)?,
+        reason: rest.get(CELL_COLUMNS + 2, "reason")?,
+    })
 }
 
 /// Notes that cells were read; a time earlier than the last changes nothing.
@@ -71,7 +134,7 @@ pub(crate) async fn touch(
         visible!("")
     );
     scoped(SQL, scope)
-        .bind(ids_as_json(ids))
+        .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
         .bind(from_time(at))
         .execute(connection)
         .await?;

@@ -1,15 +1,15 @@
 //! Cells: what is kept, once, and how it comes back.
 
 use hyphae_core::{
-    cell::{CellType, Content, Layer, Origin, Share, Visibility},
+    cell::{CellType, Content, Layer, Origin, Share, Source, Validity, Visibility},
     ids::{CellId, SessionId},
-    ports::{Inserted, NewCell, Statistics, StoreError},
+    ports::{Committed, NewCell, Statistics, StoreError},
     scope::Scope,
 };
 
 use crate::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, insert, project, tags, topic},
 };
 
 pub async fn a_cell_comes_back_with_every_field(subject: &dyn Subject) {
@@ -24,7 +24,12 @@ pub async fn a_cell_comes_back_with_every_field(subject: &dyn Subject) {
         new.cell.salience = Share::new(i as f64 / 9.0).unwrap();
         new.cell.confidence = Share::new(0.1 * i as f64).unwrap();
         if i % 2 == 0 {
+            new.cell.topic = Some(topic(&format!("{i} it's ☂ 100% of _ \\")));
+            new.cell.tags = tags(["ß", "b'", &format!("{i}%_\\\"")]);
+            new.cell.validity = Validity::new(Some(world.now()), Some(world.now())).unwrap();
+            new.cell.verified_at = Some(world.now());
             new.cell.origin = Origin {
+                source: Source::ALL[i / 2 % 4],
                 session: Some(SessionId::new(world.id())),
                 position: Some(u32::MAX),
                 said_at: Some(world.now()),
@@ -105,8 +110,8 @@ pub async fn the_same_text_is_kept_once(subject: &dyn Subject) {
     let first = world.store(&here, "tea at four").await;
     for scope in [&here, &bob.in_project(project("p"))] {
         let again = world.cell(scope, " tea at four\n");
-        let done = subject.memories().insert_cell(scope, &again).await.unwrap();
-        assert_eq!(done, Inserted::Same(first.cell.id));
+        let done = world.commit(scope, vec![insert(&again)]).await;
+        assert_eq!(done, Committed::Same(first.cell.id));
         assert_eq!(world.find(scope, again.cell.id).await, None);
     }
     assert_eq!(world.recallable(&here).await, [first.cell.id]);
@@ -143,8 +148,8 @@ pub async fn a_private_text_of_two_authors_is_two_cells(subject: &dyn Subject) {
     let of_ana = world.keep(&ana, world.private(&ana, "mine")).await.cell.id;
     let of_bob = world.keep(&bob, world.private(&bob, "mine")).await.cell.id;
     let again = world.private(&ana, "mine");
-    let done = subject.memories().insert_cell(&ana, &again).await.unwrap();
-    assert_eq!(done, Inserted::Same(of_ana));
+    let done = world.commit(&ana, vec![insert(&again)]).await;
+    assert_eq!(done, Committed::Same(of_ana));
     assert_eq!(world.recallable(&ana).await, [of_ana]);
     assert_eq!(world.recallable(&bob).await, [of_bob]);
 }
@@ -153,8 +158,8 @@ pub async fn an_insert_that_is_repeated_finds_its_own_cell(subject: &dyn Subject
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
     let new = world.store(&scope, "once").await;
-    let done = subject.memories().insert_cell(&scope, &new).await.unwrap();
-    assert_eq!(done, Inserted::Same(new.cell.id));
+    let done = world.commit(&scope, vec![insert(&new)]).await;
+    assert_eq!(done, Committed::Same(new.cell.id));
     assert_eq!(world.changes(&scope).await.len(), 1);
 }
 
@@ -164,7 +169,7 @@ pub async fn an_id_is_given_to_one_cell_only(subject: &dyn Subject) {
     let first = world.store(&scope, "one").await;
     let mut second = world.cell(&scope, "two");
     second.cell.id = first.cell.id;
-    let done = subject.memories().insert_cell(&scope, &second).await;
+    let done = world.try_commit(&scope, vec![insert(&second)]).await;
     assert!(
         matches!(done, Err(StoreError::Unavailable { .. })),
         "{done:?}"
@@ -181,7 +186,7 @@ pub async fn a_cell_is_written_by_its_author_into_its_project(subject: &dyn Subj
         ("project", ana.in_project(project("q"))),
     ] {
         let new = world.cell(&other, "text");
-        let done = subject.memories().insert_cell(&scope, &new).await;
+        let done = world.try_commit(&scope, vec![insert(&new)]).await;
         assert!(
             matches!(done, Err(StoreError::Unavailable { .. })),
             "{name}"
@@ -194,8 +199,8 @@ pub async fn a_vector_is_as_long_as_its_models_are(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
     let mut new = world.cell(&scope, "short");
-    new.model.dimension = 17;
-    let done = subject.memories().insert_cell(&scope, &new).await;
+    new.derived.model.dimension = 17;
+    let done = world.try_commit(&scope, vec![insert(&new)]).await;
     assert!(
         matches!(done, Err(StoreError::Unavailable { .. })),
         "{done:?}"
@@ -210,21 +215,28 @@ pub async fn equal_inserts_at_once_keep_one_cell(subject: &dyn Subject) {
     let cells: Vec<NewCell> = (0..8).map(|_| world.cell(&scope, "the same")).collect();
     let (here, there) = cells.split_at(4);
     let (here, there) = tokio::join!(
-        insert_all(subject, &scope, here),
-        insert_all(&*other, &scope, there)
+        insert_all(&world, subject, &scope, here),
+        insert_all(&world, &*other, &scope, there)
     );
-    let done: Vec<Inserted> = here.into_iter().chain(there).collect();
+    let done: Vec<Committed> = here.into_iter().chain(there).collect();
     let kept = world.recallable(&scope).await;
     assert_eq!(kept.len(), 1);
-    let new = done.iter().filter(|done| **done == Inserted::New).count();
-    let same = done.iter().filter(|done| **done == Inserted::Same(kept[0]));
-    assert_eq!((new, same.count()), (1, 7));
+    let same = done
+        .iter()
+        .filter(|done| **done == Committed::Same(kept[0]));
+    assert_eq!((done.len(), same.count()), (8, 7));
 }
 
-async fn insert_all(subject: &dyn Subject, scope: &Scope, cells: &[NewCell]) -> Vec<Inserted> {
+async fn insert_all(
+    world: &World<'_>,
+    subject: &dyn Subject,
+    scope: &Scope,
+    cells: &[NewCell],
+) -> Vec<Committed> {
     let mut done = Vec::new();
     for new in cells {
-        done.push(subject.memories().insert_cell(scope, new).await.unwrap());
+        let one = world.commit_on(subject, scope, vec![insert(new)]).await;
+        done.push(one.unwrap());
     }
     done
 }
@@ -293,6 +305,7 @@ pub async fn statistics_count_what_a_tenant_keeps(subject: &dyn Subject) {
         sessions: 1,
         projects: 2,
         stale_vectors: 0,
+        conflicts: 0,
     };
     assert_eq!(store.statistics(ana).await.unwrap(), want);
     assert_eq!(

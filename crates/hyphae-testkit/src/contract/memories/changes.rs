@@ -1,9 +1,9 @@
-//! What a recall index learns of, and merges, which change what it knows.
+//! What a recall index learns of.
 
 use hyphae_core::{
-    cell::Share,
+    cell::{Share, Validity},
     ids::CellId,
-    ports::{Entry, Inserted, NewCell, Sequence},
+    ports::{Committed, Entry, Sequence},
     recall::Terms,
     scope::Scope,
 };
@@ -11,7 +11,7 @@ use hyphae_core::{
 use super::{another_text, entry_of};
 use crate::contract::{
     Subject,
-    fixture::{World, project},
+    fixture::{World, insert, project, revise, tags, topic},
 };
 
 pub async fn changes_tell_all_that_recall_needs(subject: &dyn Subject) {
@@ -24,11 +24,13 @@ pub async fn changes_tell_all_that_recall_needs(subject: &dyn Subject) {
     let own = world.store(&here, "seen here").await;
     let mut bare = world.private(&here, "x");
     bare.cell.salience = Share::new(0.123).unwrap();
-    (bare.terms, bare.context) = (Terms::default(), Terms::default());
+    (bare.derived.terms, bare.derived.context) = (Terms::default(), Terms::default());
     let bare = world.keep(&here, bare).await;
-    let shared = world
-        .keep(&there, world.shared(&there, "seen everywhere"))
-        .await;
+    let mut shared = world.shared(&there, "seen everywhere");
+    shared.cell.topic = Some(topic("what is seen"));
+    shared.cell.tags = tags(["b", "ä", "a b"]);
+    shared.cell.validity = Validity::new(None, Some(world.now())).unwrap();
+    let shared = world.keep(&there, shared).await;
     let found = world.changes(&here).await;
     let found: Vec<(CellId, Option<Entry>)> = found
         .into_iter()
@@ -37,9 +39,15 @@ pub async fn changes_tell_all_that_recall_needs(subject: &dyn Subject) {
     assert_eq!(
         found,
         [
-            (own.cell.id, Some(entry_of(&own, true))),
-            (bare.cell.id, Some(entry_of(&bare, true))),
-            (shared.cell.id, Some(entry_of(&shared, false))),
+            (own.cell.id, Some(entry_of(&own.cell, &own.derived, true))),
+            (
+                bare.cell.id,
+                Some(entry_of(&bare.cell, &bare.derived, true))
+            ),
+            (
+                shared.cell.id,
+                Some(entry_of(&shared.cell, &shared.derived, false))
+            ),
         ]
     );
 }
@@ -119,7 +127,8 @@ async fn write_and_read(
     let mut after = Sequence(0);
     for n in 0..30 {
         let new = world.cell(scope, &format!("{name} {n}"));
-        subject.memories().insert_cell(scope, &new).await.unwrap();
+        let done = world.commit_on(subject, scope, vec![insert(&new)]).await;
+        assert!(matches!(done, Ok(Committed::Done(_))), "{done:?}");
         let changes = subject
             .memories()
             .changes(scope, after, 1000)
@@ -132,98 +141,26 @@ async fn write_and_read(
     seen
 }
 
-pub async fn a_merge_gives_a_cell_another_text(subject: &dyn Subject) {
+pub async fn a_revision_gives_a_cell_another_text(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
     let old = world.store(&scope, "tea at four").await;
     let other = world.store(&scope, "something else").await;
-    let new = another_text(&world, &scope, "tea is at four");
-    let id = old.cell.id;
-    let done = subject.memories().merge_into(&scope, id, 1, &new).await;
-    assert_eq!(done.unwrap(), Some(2));
-
-    let mut want = old.cell.clone();
-    want.content = new.cell.content.clone();
-    want.revision = 2;
-    want.updated_at = new.cell.updated_at;
+    let new = another_text(&world, &old.cell, "tea is at four");
+    let (id, want) = (old.cell.id, new.cell.clone());
+    let derived = new.derived.clone().unwrap();
+    let done = world.done(&scope, vec![revise(new)]).await;
     assert_eq!(world.find(&scope, id).await.as_ref(), Some(&want));
-    assert_eq!(world.find(&scope, new.cell.id).await, None);
 
     let changes = world.changes(&scope).await;
     let ids: Vec<CellId> = changes.iter().map(|change| change.id).collect();
     assert_eq!(ids, [other.cell.id, id], "a changed cell moves to the end");
-    let merged = NewCell { cell: want, ..new };
-    assert_eq!(changes[1].entry, Some(entry_of(&merged, true)));
+    assert_eq!(changes[1].entry, Some(entry_of(&want, &derived, true)));
+    assert_eq!(changes[1].sequence, done);
 
-    let back = subject
-        .memories()
-        .insert_cell(&scope, &world.cell(&scope, "tea at four"))
-        .await;
-    assert_eq!(
-        back.unwrap(),
-        Inserted::New,
-        "the old text is nobody's any more"
-    );
-    let same = subject
-        .memories()
-        .insert_cell(&scope, &world.cell(&scope, "tea is at four"))
-        .await;
-    assert_eq!(same.unwrap(), Inserted::Same(id));
-}
-
-pub async fn a_merge_finds_only_the_expected_revision(subject: &dyn Subject) {
-    let world = World::new(subject).await;
-    let scope = world.owner().await.in_project(project("p"));
-    let old = world.store(&scope, "one").await;
-    let before = world.changes(&scope).await;
-    let unknown = CellId::new(world.id());
-    for (id, revision) in [
-        (old.cell.id, 0),
-        (old.cell.id, 2),
-        (old.cell.id, u32::MAX),
-        (unknown, 1),
-    ] {
-        let new = another_text(&world, &scope, "two");
-        let done = subject
-            .memories()
-            .merge_into(&scope, id, revision, &new)
-            .await;
-        assert_eq!(done.unwrap(), None, "{id} {revision}");
-    }
-    assert_eq!(world.changes(&scope).await, before);
-    assert_eq!(world.find(&scope, old.cell.id).await, Some(old.cell));
-}
-
-pub async fn of_two_merges_at_once_one_wins(subject: &dyn Subject) {
-    let world = World::new(subject).await;
-    let scope = world.owner().await.in_project(project("p"));
-    let old = world.store(&scope, "one").await;
-    let other = subject.again().await;
-    let (a, b) = (
-        another_text(&world, &scope, "two"),
-        another_text(&world, &scope, "three"),
-    );
-    let (first, second) = tokio::join!(
-        subject.memories().merge_into(&scope, old.cell.id, 1, &a),
-        other.memories().merge_into(&scope, old.cell.id, 1, &b)
-    );
-    let mut done = [first.unwrap(), second.unwrap()];
-    done.sort_unstable();
-    assert_eq!(done, [None, Some(2)]);
-}
-
-pub async fn a_merge_into_a_text_that_another_cell_has_changes_nothing(subject: &dyn Subject) {
-    let world = World::new(subject).await;
-    let scope = world.owner().await.in_project(project("p"));
-    let one = world.store(&scope, "one").await;
-    world.store(&scope, "two").await;
-    let before = world.changes(&scope).await;
-    let new = another_text(&world, &scope, "two");
-    let done = subject
-        .memories()
-        .merge_into(&scope, one.cell.id, 1, &new)
-        .await;
-    assert_eq!(done.unwrap(), None);
-    assert_eq!(world.changes(&scope).await, before);
-    assert_eq!(world.find(&scope, one.cell.id).await, Some(one.cell));
+    // The old text is nobody's any more.
+    world.store(&scope, "tea at four").await;
+    let again = world.cell(&scope, "tea is at four");
+    let same = world.commit(&scope, vec![insert(&again)]).await;
+    assert_eq!(same, Committed::Same(id));
 }

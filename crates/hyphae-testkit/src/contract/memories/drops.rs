@@ -5,7 +5,7 @@ use hyphae_core::ports::{Entry, Sequence};
 use super::another_text;
 use crate::contract::{
     Subject, drop_after,
-    fixture::{World, link, project},
+    fixture::{World, insert, link, project, revise},
 };
 
 pub async fn a_dropped_insert_leaves_all_or_nothing(subject: &dyn Subject) {
@@ -15,8 +15,8 @@ pub async fn a_dropped_insert_leaves_all_or_nothing(subject: &dyn Subject) {
     let mut kept = 0;
     for polls in 0..40 {
         let mut new = world.cell(&scope, &format!("dropped after {polls}"));
-        new.links = vec![link(hub, 0.5)];
-        drop_after(polls, subject.memories().insert_cell(&scope, &new)).await;
+        new.derived.links = vec![link(hub, 0.5)];
+        drop_after(polls, world.commit(&scope, vec![insert(&new)])).await;
         // A write that follows is served, and is not part of what was dropped.
         world.store(&scope, &format!("after {polls}")).await;
         let is_there = world.find(&scope, new.cell.id).await.is_some();
@@ -29,15 +29,15 @@ pub async fn a_dropped_insert_leaves_all_or_nothing(subject: &dyn Subject) {
     assert_eq!(counted.cells, 41 + kept as u64);
 }
 
-pub async fn a_dropped_merge_leaves_all_or_nothing(subject: &dyn Subject) {
+pub async fn a_dropped_revision_leaves_all_or_nothing(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
-    let id = world.store(&scope, "text 0").await.cell.id;
-    let mut revision = 1;
+    let mut cell = world.store(&scope, "text 0").await.cell;
+    let id = cell.id;
     for polls in 0..40 {
-        let new = another_text(&world, &scope, &format!("text {}", polls + 1));
-        let merge = subject.memories().merge_into(&scope, id, revision, &new);
-        drop_after(polls, merge).await;
+        let new = another_text(&world, &cell, &format!("text {}", polls + 1));
+        let want = new.cell.clone();
+        drop_after(polls, world.commit(&scope, vec![revise(new)])).await;
         world.store(&scope, &format!("after {polls}")).await;
         let found = world.find(&scope, id).await.unwrap();
         let changes = world.changes(&scope).await;
@@ -49,8 +49,10 @@ pub async fn a_dropped_merge_leaves_all_or_nothing(subject: &dyn Subject) {
         assert_eq!(entries.len(), 1);
         assert_eq!(entries[0].revision, found.revision);
         assert_eq!(entries[0].fingerprint, found.content.fingerprint());
-        assert!(found.revision == revision || found.content == new.cell.content);
-        revision = found.revision;
+        assert!(found == cell || found == want);
+        let history = subject.memories().history(&scope, id).await.unwrap();
+        assert_eq!(history.len() as u32 + 1, found.revision);
+        cell = found;
     }
 }
 

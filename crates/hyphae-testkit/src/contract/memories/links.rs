@@ -1,37 +1,39 @@
 //! Semantic links and their bounds.
 
-use hyphae_core::{cell::Layer, ids::CellId, ports::Link, scope::Scope};
+use hyphae_core::{
+    cell::{Layer, Share},
+    ids::CellId,
+    ports::Link,
+    scope::Scope,
+};
 
 use super::another_text;
 use crate::contract::{
     Subject,
-    fixture::{World, link, project},
+    fixture::{World, link, project, revise},
 };
 
-pub async fn a_merge_keeps_links_unless_it_brings_others(subject: &dyn Subject) {
+pub async fn a_revision_keeps_links_unless_it_brings_others(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
     let a = world.store(&scope, "a").await.cell.id;
     let b = world.store(&scope, "b").await.cell.id;
     let mut c = world.cell(&scope, "c");
-    c.links = vec![link(a, 0.5)];
-    let c = world.keep(&scope, c).await.cell.id;
+    c.derived.links = vec![link(a, 0.5)];
+    let cell = world.keep(&scope, c).await.cell;
+    let c = cell.id;
 
-    let new = another_text(&world, &scope, "c again");
-    subject
-        .memories()
-        .merge_into(&scope, c, 1, &new)
-        .await
-        .unwrap();
+    let new = another_text(&world, &cell, "c again");
+    let cell = new.cell.clone();
+    world.done(&scope, vec![revise(new)]).await;
+    let cell = world
+        .change(&scope, &cell, |cell| cell.salience = Share::FULL)
+        .await;
     assert_eq!(world.links(&scope, c).await, [Link { to: a, weight: 0.5 }]);
 
-    let mut new = another_text(&world, &scope, "c anew");
-    new.links = vec![link(b, 0.25)];
-    subject
-        .memories()
-        .merge_into(&scope, c, 2, &new)
-        .await
-        .unwrap();
+    let mut new = another_text(&world, &cell, "c anew");
+    new.derived.as_mut().unwrap().links = vec![link(b, 0.25)];
+    world.done(&scope, vec![revise(new)]).await;
     assert_eq!(
         world.links(&scope, c).await,
         [Link {
@@ -55,8 +57,8 @@ pub async fn links_lead_both_ways_strongest_first(subject: &dyn Subject) {
     let b = world.store(&scope, "b").await.cell.id;
     let c = world.store(&scope, "c").await.cell.id;
     let mut new = world.cell(&scope, "d");
-    new.links = vec![link(c, 0.3), link(a, 0.1), link(b, 0.3)];
-    new.links[1].back = false;
+    new.derived.links = vec![link(c, 0.3), link(a, 0.1), link(b, 0.3)];
+    new.derived.links[1].back = false;
     let d = world.keep(&scope, new).await.cell.id;
 
     let to = |to, weight| Link { to, weight };
@@ -86,7 +88,7 @@ pub async fn links_to_what_is_not_there_are_passed_over(subject: &dyn Subject) {
         .cell
         .id;
     let mut new = world.cell(&ana, "new");
-    new.links = vec![
+    new.derived.links = vec![
         link(CellId::new(world.id()), 0.5),
         link(hidden, 0.5),
         link(new.cell.id, 0.5),
@@ -111,7 +113,7 @@ async fn hub(
     for n in 0..count {
         let mut spoke = world.cell(scope, &format!("spoke {n}"));
         spoke.cell.layer = layer;
-        spoke.links = vec![link(hub, 0.5 + n as f32 / 1000.0)];
+        spoke.derived.links = vec![link(hub, 0.5 + n as f32 / 1000.0)];
         spokes.push(world.keep(scope, spoke).await.cell.id);
     }
     (hub, spokes)
@@ -141,8 +143,8 @@ pub async fn a_neighbour_with_too_many_links_loses_the_named_ones_first(subject:
     let scope = world.owner().await.in_project(project("p"));
     let (hub, spokes) = hub(&world, &scope, Layer::L0, 24).await;
     let mut new = world.cell(&scope, "new");
-    new.links = vec![link(hub, 0.4)];
-    new.links[0].drops = vec![spokes[23], spokes[22]];
+    new.derived.links = vec![link(hub, 0.4)];
+    new.derived.links[0].drops = vec![spokes[23], spokes[22]];
     let new = world.keep(&scope, new).await.cell.id;
     let links: Vec<CellId> = world
         .links(&scope, hub)
@@ -159,8 +161,8 @@ pub async fn a_neighbour_with_room_loses_nothing(subject: &dyn Subject) {
     let scope = world.owner().await.in_project(project("p"));
     let (hub, spokes) = hub(&world, &scope, Layer::L0, 23).await;
     let mut new = world.cell(&scope, "new");
-    new.links = vec![link(hub, 0.4)];
-    new.links[0].drops = vec![spokes[5]];
+    new.derived.links = vec![link(hub, 0.4)];
+    new.derived.links[0].drops = vec![spokes[5]];
     world.keep(&scope, new).await;
     assert_eq!(world.links(&scope, hub).await.len(), 24);
 }
@@ -173,7 +175,7 @@ pub async fn a_new_cell_keeps_its_strongest_links(subject: &dyn Subject) {
         ids.push(world.store(&scope, &format!("{n}")).await.cell.id);
     }
     let mut new = world.cell(&scope, "new");
-    new.links = ids.iter().map(|id| link(*id, 0.5)).collect();
+    new.derived.links = ids.iter().map(|id| link(*id, 0.5)).collect();
     let new = world.keep(&scope, new).await.cell.id;
     let links: Vec<CellId> = world
         .links(&scope, new)
@@ -202,7 +204,7 @@ pub async fn weights_come_back_to_the_last_digit(subject: &dyn Subject) {
     .enumerate()
     {
         let mut new = world.cell(&scope, &format!("{n}"));
-        new.links = vec![link(hub, weight)];
+        new.derived.links = vec![link(hub, weight)];
         let id = world.keep(&scope, new).await.cell.id;
         let found = world.links(&scope, id).await;
         assert_eq!(found, [Link { to: hub, weight }]);

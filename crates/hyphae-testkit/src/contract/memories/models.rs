@@ -5,7 +5,7 @@ use hyphae_core::{ids::CellId, ports::StoreError, scope::Scope};
 use super::{another_text, entry_of};
 use crate::contract::{
     Subject,
-    fixture::{World, model, other_model, project, vector},
+    fixture::{World, insert, model, other_model, project, revise, vector},
 };
 
 pub async fn the_first_vector_chooses_the_model(subject: &dyn Subject) {
@@ -20,11 +20,13 @@ pub async fn the_first_vector_chooses_the_model(subject: &dyn Subject) {
     assert_eq!(store.chosen_model(stranger).await.unwrap(), None);
 
     let mut two = world.cell(&scope, "two");
-    two.model = other_model();
+    two.derived.model = other_model();
+    let mut three = another_text(&world, &one.cell, "three");
+    three.derived = Some(two.derived.clone());
     for done in [
-        store.insert_cell(&scope, &two).await.map(drop),
-        store
-            .merge_into(&scope, one.cell.id, 1, &two)
+        world.try_commit(&scope, vec![insert(&two)]).await.map(drop),
+        world
+            .try_commit(&scope, vec![revise(three)])
             .await
             .map(drop),
         store
@@ -102,7 +104,7 @@ pub async fn vectors_of_another_model_are_stale_until_they_are_replaced(subject:
         .await
         .unwrap();
     let changes = store.changes(&scope, after, 10).await.unwrap();
-    let mut want = entry_of(&one, true);
+    let mut want = entry_of(&one.cell, &one.derived, true);
     want.vector = Some(replaced);
     let found: Vec<_> = changes
         .into_iter()
@@ -120,7 +122,7 @@ pub async fn vectors_of_another_model_are_stale_until_they_are_replaced(subject:
     assert_eq!(with_vectors(&world, &hidden).await, [(two.cell.id, true)]);
 }
 
-pub async fn a_cell_is_merged_while_its_vector_is_stale(subject: &dyn Subject) {
+pub async fn a_cell_gets_another_text_while_its_vector_is_stale(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let owner = world.owner().await;
     let scope = owner.in_project(project("p"));
@@ -130,13 +132,9 @@ pub async fn a_cell_is_merged_while_its_vector_is_stale(subject: &dyn Subject) {
         .choose_model(owner, &other_model())
         .await
         .unwrap();
-    let mut new = another_text(&world, &scope, "two");
-    new.model = other_model();
-    let done = subject
-        .memories()
-        .merge_into(&scope, one.cell.id, 1, &new)
-        .await;
-    assert_eq!(done.unwrap(), Some(2));
+    let mut new = another_text(&world, &one.cell, "two");
+    new.derived.as_mut().unwrap().model = other_model();
+    world.done(&scope, vec![revise(new)]).await;
     assert_eq!(with_vectors(&world, &scope).await, [(one.cell.id, true)]);
     assert_eq!(
         subject.memories().stale_vectors(owner, 10).await.unwrap(),

@@ -1,0 +1,71 @@
+//! The tags of active cells, where names are looked up.
+
+use hyphae_core::{
+    cell::{Cell, Status},
+    label::Tag,
+    scope::Scope,
+};
+use sqlx::sqlite::SqliteConnection;
+
+use super::{json, kept::Kept};
+use crate::sqlite::{
+    error::Fault,
+    row::from_visibility,
+    scope::{own_project, scoped, visible},
+};
+
+/// Notes the tags of a cell. A project that is not named is the scope's own.
+pub(super) async fn add(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    cell: &Cell,
+    project: Option<i64>,
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "insert into cell_tags (tenant_id, project_no, tag, cell_id, author, visibility)
+         select $1, coalesce($4, ",
+        own_project!(),
+        "), value, $5, $6, $7 from json_each($8)"
+    );
+    if cell.status != Status::Active || cell.tags.is_empty() {
+        return Ok(());
+    }
+    scoped(SQL, scope)
+        .bind(project)
+        .bind(cell.id.uuid().as_bytes().as_slice())
+        .bind(cell.author.uuid().as_bytes().as_slice())
+        .bind(from_visibility(cell.visibility))
+        .bind(names(cell)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Forgets the tags of a cell.
+pub(super) async fn remove(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    kept: &Kept,
+) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "delete from cell_tags
+         where project_no = $4 and cell_id = $5
+         and tag in (select value from json_each($6)) and ",
+        visible!("")
+    );
+    if kept.cell.tags.is_empty() {
+        return Ok(());
+    }
+    scoped(SQL, scope)
+        .bind(kept.entry.project)
+        .bind(kept.cell.id.uuid().as_bytes().as_slice())
+        .bind(names(&kept.cell)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+fn names(cell: &Cell) -> Result<String, Fault> {
+    let names: Vec<&str> = cell.tags.iter().map(Tag::as_str).collect();
+    Ok(json(&names)?)
+}

@@ -1,0 +1,7 @@
+//! Nobody sees what is not theirs.
+
+mod ids;
+mod random;
+
+pub use ids::*;
+pub use random::*;
