@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use async_trait::async_trait;
@@ -13,8 +13,6 @@ use hyphae_core::{
     memories::Memories,
     ports::{CredentialStore, StoreError},
 };
-use tokio::sync::OnceCell;
-
 /// Opens the memory of a process. Called at most once at a time, and again after a failure.
 #[async_trait]
 pub trait OpenMemory: fmt::Debug + Send + Sync {
@@ -58,7 +56,9 @@ pub enum CannotOpen {
 #[derive(Debug)]
 pub(crate) struct Access {
     opener: Arc<dyn OpenMemory>,
-    memory: OnceCell<OpenedMemory>,
+    /// Held while it is opened, so that it is opened once.
+    opening: tokio::sync::Mutex<()>,
+    memory: RwLock<Option<Arc<OpenedMemory>>>,
     names: Mutex<HashMap<CredentialId, String>>,
 }
 
@@ -66,19 +66,38 @@ impl Access {
     pub(crate) fn new(opener: Arc<dyn OpenMemory>) -> Self {
         Self {
             opener,
-            memory: OnceCell::new(),
+            opening: tokio::sync::Mutex::default(),
+            memory: RwLock::default(),
             names: Mutex::default(),
         }
     }
 
-    /// Returns the memory; opens it if it is not open yet, or could not be opened before.
-    pub(crate) async fn memory(&self) -> Result<&OpenedMemory, CannotOpen> {
-        self.memory.get_or_try_init(|| self.opener.open()).await
+    /// Returns the memory; opens it if it is not open, or could not be opened before.
+    pub(crate) async fn memory(&self) -> Result<Arc<OpenedMemory>, CannotOpen> {
+        if let Some(memory) = self.opened() {
+            return Ok(memory);
+        }
+        let _opening = self.opening.lock().await;
+        if let Some(memory) = self.opened() {
+            return Ok(memory);
+        }
+        let memory = Arc::new(self.opener.open().await?);
+        *self.memory.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&memory));
+        Ok(memory)
     }
 
     /// Returns the memory if it is open.
-    pub(crate) fn opened(&self) -> Option<&OpenedMemory> {
-        self.memory.get()
+    pub(crate) fn opened(&self) -> Option<Arc<OpenedMemory>> {
+        let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
+        memory.clone()
+    }
+
+    /// Gives a memory up whose store is gone, so that the next call opens it anew.
+    pub(crate) fn give_up(&self, memory: &Arc<OpenedMemory>) {
+        let mut held = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        if held.as_ref().is_some_and(|held| Arc::ptr_eq(held, memory)) {
+            *held = None;
+        }
     }
 
     /// Returns what people call the holders of these credentials.

@@ -1,5 +1,7 @@
 //! What every tool is given, and what it gives back.
 
+use std::sync::Arc;
+
 use hyphae_core::{
     audit::Via,
     ids::{CellId, CredentialId},
@@ -20,7 +22,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) server: &'a Shared,
-    pub(crate) memory: &'a OpenedMemory,
+    pub(crate) memory: Arc<OpenedMemory>,
     pub(crate) scope: Scope,
     pub(crate) via: Via,
 }
@@ -32,7 +34,7 @@ impl Call<'_> {
 
     /// Returns what these authors are called.
     pub(crate) async fn names(&self, authors: Vec<CredentialId>) -> Result<Names, ToolError> {
-        Ok(self.server.access.names(self.memory, &authors).await?)
+        Ok(self.server.access.names(&self.memory, &authors).await?)
     }
 
     /// Returns the memory that an argument names.

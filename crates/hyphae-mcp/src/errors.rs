@@ -36,6 +36,8 @@ pub(crate) enum Code {
     StoreLocked,
     /// No room is left.
     StoreFull,
+    /// The memories' vectors belong to another embedding model than this process'.
+    OtherModel,
     /// The store cannot be used for another reason.
     StoreUnavailable,
     /// The embedding model cannot be used.
@@ -62,6 +64,7 @@ impl Code {
             Self::Unauthorized => "unauthorized",
             Self::StoreLocked => "store_locked",
             Self::StoreFull => "store_full",
+            Self::OtherModel => "other_model",
             Self::StoreUnavailable => "store_unavailable",
             Self::EmbedderUnavailable => "embedder_unavailable",
             Self::Cancelled => "cancelled",
@@ -88,6 +91,7 @@ impl Code {
             | Self::Unauthorized
             | Self::StoreLocked
             | Self::StoreFull
+            | Self::OtherModel
             | Self::StoreUnavailable
             | Self::Cancelled
             | Self::Internal => None,
@@ -148,6 +152,11 @@ impl ToolError {
     /// Returns the project that the call was about, if it got that far.
     pub(crate) const fn project(&self) -> Option<&Project> {
         self.project.as_ref()
+    }
+
+    /// Tells whether the store has to be opened anew before anything can succeed.
+    pub(crate) fn is_of_a_lost_store(&self) -> bool {
+        self.code == Code::StoreUnavailable
     }
 
     /// Returns what the protocol calls it, where a failure is no result.
@@ -251,6 +260,8 @@ fn code_of(error: &StoreError) -> Code {
         Code::StoreLocked
     } else if matches!(error, StoreError::Full) {
         Code::StoreFull
+    } else if matches!(error, StoreError::OtherModel { .. }) {
+        Code::OtherModel
     } else {
         Code::StoreUnavailable
     }

@@ -63,7 +63,7 @@ impl McpServer {
     }
 
     /// Returns the memory, if it was opened.
-    pub fn opened(&self) -> Option<&OpenedMemory> {
+    pub fn opened(&self) -> Option<Arc<OpenedMemory>> {
         self.0.access.opened()
     }
 }

@@ -63,13 +63,13 @@ impl Shared {
             ToolError::from(&error)
         })?;
         let project = match named {
-            Some(name) => self.project(memory, name.trim()).await?,
+            Some(name) => self.project(&memory, name.trim()).await?,
             None => self.projects.of_process().clone(),
         };
         Ok(Call {
             server: self,
-            memory,
             scope: memory.credential.owner().in_project(project),
+            memory,
             via,
         })
     }
@@ -112,7 +112,16 @@ impl Shared {
         let call = self.call(project.as_deref(), via).await?;
         match tool.run(&call, arguments).await {
             Ok(answer) => Ok(answer.framed(&call)),
-            Err(error) => Err(error.in_project(call.scope.project)),
+            Err(error) => {
+                if error.is_of_a_lost_store() {
+                    tracing::warn!(
+                        code = error.code(),
+                        "the memory is opened anew at the next call"
+                    );
+                    self.access.give_up(&call.memory);
+                }
+                Err(error.in_project(call.scope.project))
+            }
         }
     }
 

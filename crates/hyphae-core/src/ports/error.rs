@@ -41,6 +41,12 @@ pub enum StoreError {
         /// Where it was looked for.
         place: String,
     },
+    /// Another file took its place while this process used it.
+    #[error("the database {place} was replaced while it was in use; try again")]
+    Replaced {
+        /// The file.
+        place: String,
+    },
     /// The vectors in the database belong to another embedding model.
     #[error(
         "these memories were embedded with `{found}`, this process uses `{wanted}`; start it with that embedder"

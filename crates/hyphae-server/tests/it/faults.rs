@@ -119,13 +119,13 @@ async fn what_was_acknowledged_survives_a_kill_at_any_moment() {
 }
 
 /// Somebody else who writes to the database and does not finish.
-struct Holder {
+pub(crate) struct Holder {
     child: Child,
     stdin: Option<ChildStdin>,
 }
 
 impl Holder {
-    fn start(world: &World) -> Self {
+    pub(crate) fn start(world: &World) -> Self {
         let program = "
 import sqlite3, sys
 held = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -149,7 +149,7 @@ held.execute('rollback')
         Self { child, stdin }
     }
 
-    fn release(mut self) {
+    pub(crate) fn release(mut self) {
         drop(self.stdin.take());
         assert!(ended(self.child, "the holder").status.success());
     }
@@ -219,14 +219,14 @@ async fn a_database_that_stays_locked_is_told_and_works_afterwards() {
 
 /// A file system in memory, of a few megabytes.
 #[derive(Debug)]
-struct SmallDisk {
+pub(crate) struct SmallDisk {
     folder: PathBuf,
 }
 
 impl SmallDisk {
     /// Mounts one. Where the system does not allow that, the test fails, unless
     /// `HYPHAE_TEST_NO_MOUNT` says that this is known.
-    fn mount(world: &World) -> Option<Self> {
+    pub(crate) fn mount(world: &World) -> Option<Self> {
         let folder = world.directory("small");
         let mut command = world.command("mount");
         command
@@ -248,12 +248,12 @@ impl SmallDisk {
         self.folder.join("hyphae.db")
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.database().display())
     }
 
     /// Takes all room but this many bytes.
-    fn fill(&self, free: u64) -> PathBuf {
+    pub(crate) fn fill(&self, free: u64) -> PathBuf {
         use std::os::unix::fs::FileExt as _;
         let filler = self.folder.join("filler");
         let file = fs::File::create(&filler).unwrap();

@@ -3,6 +3,7 @@
 mod faults;
 mod handshake;
 mod order;
+mod problems;
 mod reading;
 mod resources;
 mod tools;

@@ -6,11 +6,15 @@
 //! error of the database is closed, not reused.
 
 use std::{
+    fs,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
+
+use hyphae_core::ports::StoreError;
 
 use sqlx::{
     ConnectOptions, Connection,
@@ -18,17 +22,66 @@ use sqlx::{
 };
 use tokio::sync::Semaphore;
 
-use super::{SqliteOptions, error::Fault};
+use super::{
+    SqliteOptions,
+    error::{Fault, of_io},
+};
 
 /// A pool for one file.
 #[derive(Debug)]
 pub(crate) struct Connections {
     place: PathBuf,
+    file: Arc<OnceLock<FileId>>,
     writing: SqliteConnectOptions,
     reading: SqliteConnectOptions,
     writer: Arc<tokio::sync::Mutex<Option<SqliteConnection>>>,
     idle: Mutex<Vec<SqliteConnection>>,
     permits: Semaphore,
+}
+
+/// Which file lies at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    fn of(place: &Path) -> Result<Self, StoreError> {
+        let found = fs::metadata(place).map_err(|error| of_io(&error, place))?;
+        Ok(Self {
+            device: found.dev(),
+            inode: found.ino(),
+        })
+    }
+}
+
+/// Fails if the file that connections are open on is no longer the one at the path: what is
+/// written to it would be gone with the last process that has it open.
+fn still_there(place: &Path, file: &OnceLock<FileId>) -> Result<(), StoreError> {
+    let Some(opened) = file.get() else {
+        return Ok(());
+    };
+    if FileId::of(place)? == *opened {
+        return Ok(());
+    }
+    Err(StoreError::Replaced {
+        place: place.display().to_string(),
+    })
+}
+
+/// Opens a connection and notes which file it is on.
+async fn connect(
+    options: &SqliteConnectOptions,
+    place: &Path,
+    file: &OnceLock<FileId>,
+) -> Result<SqliteConnection, Fault> {
+    let connection = options.connect().await?;
+    if file.get().is_none() {
+        let opened = FileId::of(place)?;
+        file.get_or_init(|| opened);
+    }
+    Ok(connection)
 }
 
 /// What a write has decided.
@@ -61,6 +114,7 @@ impl Connections {
             .pragma("journal_size_limit", "16777216");
         Self {
             place,
+            file: Arc::default(),
             writing,
             reading: common.pragma("query_only", "on"),
             writer: Arc::default(),
@@ -84,10 +138,11 @@ impl Connections {
             .acquire()
             .await
             .map_err(|_| Fault::other("the store is closed"))?;
+        still_there(&self.place, &self.file)?;
         let idle = self.idle().pop();
         let mut connection = match idle {
             Some(connection) => connection,
-            None => self.reading.connect().await?,
+            None => connect(&self.reading, &self.place, &self.file).await?,
         };
         let result = work(&mut connection).await;
         if is_usable_after(&result) {
@@ -106,12 +161,14 @@ impl Connections {
     {
         let mut writer = Arc::clone(&self.writer).lock_owned().await;
         let options = self.writing.clone();
+        let (place, file) = (self.place.clone(), Arc::clone(&self.file));
         let task = tokio::spawn(async move {
             let mut connection = match writer.take() {
                 Some(connection) => connection,
-                None => options.connect().await?,
+                None => connect(&options, &place, &file).await?,
             };
-            let result = transact(&mut connection, work).await;
+            let checked = || still_there(&place, &file);
+            let result = transact(&mut connection, work, checked).await;
             if is_usable_after(&result) {
                 *writer = Some(connection);
             } else {
@@ -148,13 +205,22 @@ impl Connections {
     }
 }
 
-async fn transact<T, F>(connection: &mut SqliteConnection, work: F) -> Result<T, Fault>
+/// Looks with `may_commit` as late as can be.
+async fn transact<T, F>(
+    connection: &mut SqliteConnection,
+    work: F,
+    may_commit: impl FnOnce() -> Result<(), StoreError>,
+) -> Result<T, Fault>
 where
     F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T>,
 {
     execute(connection, "begin immediate").await?;
     match work(connection).await {
         Ok(Verdict::Commit(value)) => {
+            if let Err(gone) = may_commit() {
+                execute(connection, "rollback").await?;
+                return Err(gone.into());
+            }
             execute(connection, "commit").await?;
             Ok(value)
         }

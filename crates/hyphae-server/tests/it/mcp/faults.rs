@@ -5,7 +5,10 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{Era, Mcp, succeeded};
-use crate::world::World;
+use crate::{
+    faults::{Holder, SmallDisk},
+    world::{World, run},
+};
 
 #[test]
 fn four_processes_lose_nothing() {
@@ -92,5 +95,113 @@ fn a_database_that_is_none_is_told_and_tried_again() {
     fs::write(world.database(), kept).unwrap();
     mcp.store("now it is there");
     assert_eq!(mcp.recall("now it is there"), ["now it is there"]);
+    mcp.end();
+}
+
+#[test]
+fn a_database_that_stays_locked_is_told_and_works_afterwards() {
+    let world = World::new();
+    let mut mcp = Mcp::start(&world, Era::Legacy);
+    mcp.store("dunlins feed on the mud");
+    let holder = Holder::start(&world);
+    let said = mcp.fails("store", json!({"content": "knots fly in dense flocks"}));
+    assert!(said.contains("code: store_locked"), "{said}");
+    assert!(said.contains("next: try again"), "{said}");
+    mcp.ask("tools/list", json!({}));
+    holder.release();
+    mcp.store("knots fly in dense flocks");
+    assert_eq!(mcp.recall("knots fly")[0], "knots fly in dense flocks");
+    mcp.end();
+}
+
+#[test]
+fn a_full_disk_is_told_and_works_again_when_there_is_room() {
+    let world = World::new();
+    let Some(disk) = SmallDisk::mount(&world) else {
+        return;
+    };
+    fs::remove_file(world.key_file()).unwrap();
+    let on_disk = || {
+        let mut command = world.hyphae();
+        command.env("DATABASE_URL", disk.url());
+        command
+    };
+    let mut init = on_disk();
+    init.arg("init");
+    run(init, "").well();
+    let mut mcp = Mcp::start_with(&world, on_disk());
+    mcp.store("there is room");
+    let filler = disk.fill(0);
+    let words = "words that take room on the disk ".repeat(200);
+    let mut told = None;
+    for n in 0..50 {
+        let id = mcp.send_call("store", json!({"content": format!("{n} {words}")}));
+        let answer = mcp.answer(id);
+        if answer["result"]["isError"] == true {
+            told = Some(super::failed(&answer));
+            break;
+        }
+    }
+    let told = told.unwrap();
+    assert!(told.contains("code: store_full"), "{told}");
+    fs::remove_file(filler).unwrap();
+    mcp.store("there is room again");
+    assert_eq!(mcp.recall("there is room").len(), 2);
+    mcp.end();
+}
+
+#[test]
+fn nothing_is_stored_in_a_database_that_was_taken_away() {
+    let world = World::new();
+    let mut mcp = Mcp::start(&world, Era::Legacy);
+    mcp.store("kept before");
+    let key = world.key();
+    let away = world.database().with_extension("away");
+    fs::rename(world.database(), &away).unwrap();
+    for (tool, arguments) in [
+        ("store", json!({"content": "kept nowhere"})),
+        ("recall", json!({"query": "kept before"})),
+    ] {
+        let said = mcp.fails(tool, arguments);
+        assert!(said.contains("code: store_unavailable"), "{tool}: {said}");
+        assert!(said.contains("run `hyphae-server init`"), "{tool}: {said}");
+    }
+    // Back again, as after a restored backup.
+    fs::rename(&away, world.database()).unwrap();
+    mcp.store("kept afterwards");
+    assert_eq!(mcp.recall("kept").len(), 2);
+    assert_eq!(world.key(), key);
+
+    // Another database in its place: this key means nothing there.
+    let other = World::new();
+    fs::rename(other.database(), world.database()).unwrap();
+    let said = mcp.fails("store", json!({"content": "kept elsewhere"}));
+    assert!(said.contains("was replaced"), "{said}");
+    let said = mcp.fails("store", json!({"content": "kept elsewhere"}));
+    assert!(said.contains("code: unauthorized"), "{said}");
+    mcp.end();
+}
+
+#[test]
+fn another_embedding_model_searches_by_words_and_stores_nothing() {
+    let world = World::empty();
+    world.run(["init", "--embedder", "static"]).well();
+    let mut mcp = Mcp::start(&world, Era::Legacy);
+    mcp.store("herons stand in the reeds");
+    mcp.end();
+    let mut command = world.hyphae();
+    command.env("HYPHAE_EMBEDDER", "minilm");
+    let mut mcp = Mcp::start_with(&world, command);
+    let found = mcp.call("recall", json!({"query": "herons"}));
+    assert_eq!(
+        (&found["mode"], &found["matched"]),
+        (&json!("keyword"), &json!(1))
+    );
+    assert!(
+        found["warnings"][0].as_str().unwrap().contains("reembed"),
+        "{found}"
+    );
+    let said = mcp.fails("store", json!({"content": "one more"}));
+    assert!(said.contains("code: other_model"), "{said}");
     mcp.end();
 }

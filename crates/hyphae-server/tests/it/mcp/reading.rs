@@ -88,6 +88,42 @@ fn hits_are_those_asked_for() {
 }
 
 #[test]
+fn signs_and_short_words_are_looked_for_and_not_parsed() {
+    let world = World::new();
+    let mut mcp = Mcp::start(&world, Era::Legacy);
+    let all = [
+        "C++ is used for the codec",
+        "never run rm -rf on the volume",
+        "the flag is called --dry-run: it prints \"nothing\"",
+        "R is used for the statistics",
+        "備份在星期四進行",
+        "the crab is 🦀",
+    ];
+    for content in all {
+        mcp.store(content);
+    }
+    for (query, want) in [
+        ("C++", 0),
+        ("what was it about `rm -rf` AND (volume", 1),
+        ("\"--dry-run:\"", 2),
+        ("R statistics", 3),
+        ("備份", 4),
+        ("🦀", 5),
+        (
+            "does anybody remember which of the many languages we use for the codec",
+            0,
+        ),
+    ] {
+        assert_eq!(
+            mcp.recall(query).first().map(String::as_str),
+            Some(all[want]),
+            "{query}"
+        );
+    }
+    mcp.end();
+}
+
+#[test]
 fn pages_show_each_memory_once_whatever_fits_on_one() {
     let world = World::new();
     let mut mcp = Mcp::start(&world, Era::Legacy);

@@ -43,6 +43,17 @@ fn storing_says_what_became_of_it() {
             "{arguments}"
         );
     }
+    let full = mcp.call("get", json!({"ids": [first["id"]], "include": ["history"]}));
+    let memory = &full["memories"][0];
+    assert_eq!(
+        (&memory["content"], &memory["status"]),
+        (&json!("Deploys happen on Thursdays!"), &json!("active"))
+    );
+    assert_eq!(
+        memory["history"][0]["content"],
+        "Deploys happen on Thursdays"
+    );
+    assert_eq!(mcp.recall("when do deploys happen").len(), 1);
     let near = mcp.call(
         "store",
         json!({"content": "Deploys happen on Thursday evenings"}),
