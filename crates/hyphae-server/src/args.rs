@@ -10,6 +10,7 @@ const EXAMPLES: &str = "\
 Examples:
   hyphae-server init                      make the database and a first key
   hyphae-server setup zed --write         add the memory console to Zed
+  hyphae-server setup claude-code --write  add the memory's tools to Claude Code
   hyphae-server console                   the memory console in this terminal
   hyphae-server console '/store --type Decision We ship Postgres for V1'
   hyphae-server doctor                    check that everything works
@@ -18,7 +19,7 @@ Environment:
   HYPHAE_API_KEY   the key, or where it is: file:PATH, cmd:COMMAND, env:NAME
                    (default: the key that `init` kept for this user)
   DATABASE_URL     sqlite:PATH (default: the embedded database of this user)
-  HYPHAE_PROJECT   name of the project, instead of the working directory
+  HYPHAE_PROJECT   name or directory of the project, instead of the working directory
   HYPHAE_EMBEDDER  minilm or static (default: what the database was made with)
   HYPHAE_LOG       what is logged to stderr, such as info or hyphae_acp=debug
 
@@ -56,7 +57,7 @@ pub(crate) enum Command {
     Project(Project),
     /// Check key, database, model and protocol, and say what to do about each fault.
     Doctor,
-    /// Print an editor's entry for the memory console, or write it into its settings.
+    /// Print a client's entry for the memory, or write it into its settings.
     Setup(Setup),
     /// Make the vectors of all memories anew with another embedding model.
     Reembed(Reembed),
@@ -170,25 +171,64 @@ pub(crate) enum Project {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SETUP_EXAMPLES)]
 pub(crate) struct Setup {
     /// The editor or client.
     #[arg(value_enum)]
-    pub(crate) editor: Editor,
+    pub(crate) client: Client,
     /// Write the entry (shows the difference, keeps a backup) instead of printing it.
     #[arg(long)]
     pub(crate) write: bool,
+    /// What Hyphae is to the client (default: acp where there is a choice).
+    #[arg(long = "as", value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<Role>,
+    /// Into the settings of the project in this directory, instead of this user's.
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Write rules that tell agents to use the memory into the file that the client reads in
+    /// this directory (CLAUDE.md, AGENTS.md, GEMINI.md, .cursor/rules).
+    #[arg(long)]
+    pub(crate) rules: bool,
 }
 
+const SETUP_EXAMPLES: &str = "\
+Examples:
+  hyphae-server setup claude-code                  print the entry and the rules
+  hyphae-server setup claude-code --write --rules  write both
+  hyphae-server setup zed --as mcp --write         the tools, for the agents in Zed
+  hyphae-server setup vscode --project --write     for the project in this directory
+
+No key is written: what is started uses the key that `init` kept.";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Editor {
+pub(crate) enum Client {
     /// The Zed editor.
     Zed,
-    /// The IDEs of JetBrains.
+    /// The IDEs of JetBrains; as mcp, their agent Junie.
     Jetbrains,
     /// The headless client acpx.
     Acpx,
     /// Neovim with CodeCompanion.
     Neovim,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    Vscode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+}
+
+/// What Hyphae is to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// Tools for the client's agents: an MCP server.
+    Mcp,
+    /// The memory console: an ACP agent.
+    Acp,
 }
 
 #[derive(Debug, Args)]

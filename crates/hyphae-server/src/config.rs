@@ -8,6 +8,11 @@ use etcetera::BaseStrategy;
 use hyphae_core::scope::Project;
 use secrecy::SecretString;
 
+use crate::projects;
+
+/// The file of links from directories to project names.
+const PROJECT_LINKS: &str = "projects.json";
+
 /// Where things are and what was asked for by the environment.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -27,6 +32,10 @@ pub(crate) struct Config {
     pub(crate) home: PathBuf,
     /// The XDG config folder, for editors' settings.
     pub(crate) xdg_config: PathBuf,
+    /// Where Claude Code keeps its settings.
+    pub(crate) claude_code_settings: PathBuf,
+    /// Where Codex keeps its files.
+    pub(crate) codex_home: PathBuf,
 }
 
 /// Where the database is.
@@ -46,9 +55,17 @@ impl Config {
             Some(url) => Database::from_url(url)?,
             None => Database::Embedded(strategy.data_dir().join("hyphae").join("hyphae.db")),
         };
+        let config_dir = strategy.config_dir().join("hyphae");
         let project = match text("HYPHAE_PROJECT")? {
-            Some(name) => Some(Project::named(&name).context("HYPHAE_PROJECT")?),
+            Some(name) => {
+                let links = config_dir.join(PROJECT_LINKS);
+                Some(projects::named(&name, &links).context("HYPHAE_PROJECT")?)
+            }
             None => None,
+        };
+        let home = strategy.home_dir().to_owned();
+        let folder = |name, default: &str| -> anyhow::Result<PathBuf> {
+            Ok(text(name)?.map_or_else(|| home.join(default), PathBuf::from))
         };
         let state = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
         Ok(Self {
@@ -57,10 +74,12 @@ impl Config {
             database,
             database_url,
             project,
-            config_dir: strategy.config_dir().join("hyphae"),
+            config_dir,
             state_dir: state.join("hyphae"),
-            home: strategy.home_dir().to_owned(),
             xdg_config: strategy.config_dir(),
+            claude_code_settings: folder("CLAUDE_CONFIG_DIR", "")?.join(".claude.json"),
+            codex_home: folder("CODEX_HOME", ".codex")?,
+            home,
         })
     }
 
@@ -71,7 +90,7 @@ impl Config {
 
     /// Where links from directories to project names are kept.
     pub(crate) fn project_links(&self) -> PathBuf {
-        self.config_dir.join("projects.json")
+        self.config_dir.join(PROJECT_LINKS)
     }
 }
 

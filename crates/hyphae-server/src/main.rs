@@ -51,12 +51,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     }
     let config = Config::from_environment()?;
     if let Command::Setup(args) = &command {
-        let mut out = output::Printer::take()?;
-        if args.write {
-            setup::write(args.editor, &config, &mut out)?;
-        } else {
-            setup::print(args.editor, &config, &mut out)?;
-        }
+        setup::run(args, &config, &mut output::Printer::take()?)?;
         return Ok(Outcome::Done);
     }
     // Few threads that block (stdin, stdout, the model): each costs memory of its own.

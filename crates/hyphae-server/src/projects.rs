@@ -74,6 +74,19 @@ impl Links {
     }
 }
 
+/// Returns the project that a person or a client names: by its name, or by a directory, which
+/// belongs to the name that it is linked to.
+pub(crate) fn named(name: &str, links: &Path) -> anyhow::Result<Project> {
+    if name.contains("${") {
+        bail!("the client left {name} as it is; open a folder in it, or write a project's name");
+    }
+    let directory = Path::new(name);
+    if directory.is_absolute() && directory.is_dir() {
+        return Ok(Links::read(links)?.project_of(&directory.canonicalize()?));
+    }
+    Ok(Project::named(name)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +104,26 @@ mod tests {
         ] {
             assert_eq!(links.project_of(Path::new(directory)).as_str(), want);
         }
+    }
+
+    #[test]
+    fn a_project_is_named_by_its_name_or_by_its_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (file, app, other) = (root.join("links"), root.join("app"), root.join("other"));
+        fs::create_dir(&app).unwrap();
+        fs::create_dir(&other).unwrap();
+        let mut links = Links::default();
+        links.link(app.clone(), Project::named("acme").unwrap());
+        links.write(&file).unwrap();
+        let named = |name: &str| named(name, &file).map(|project| project.as_str().to_owned());
+        assert_eq!(named("acme").unwrap(), "acme");
+        assert_eq!(named(app.to_str().unwrap()).unwrap(), "acme");
+        let roundabout = format!("{}/../other", app.display());
+        assert_eq!(named(&roundabout).unwrap(), other.to_str().unwrap());
+        assert_eq!(named("/no/such/place").unwrap(), "/no/such/place");
+        let error = named("${workspaceFolder}").unwrap_err().to_string();
+        assert!(error.contains("open a folder"), "{error}");
     }
 
     #[test]

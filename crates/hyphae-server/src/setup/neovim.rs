@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::Launch;
+use super::launch::Launch;
 
 /// How the module is put to use.
 pub(super) const USE: &str = "\

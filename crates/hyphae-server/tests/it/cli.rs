@@ -195,7 +195,7 @@ fn wrong_usage_is_exit_code_2_with_the_usage_on_stderr() {
     check(&["keys", "create"], "--name");
     check(&["keys", "revoke"], "<ID>");
     check(&["project", "link", "name"], "<PATH>");
-    check(&["setup"], "<EDITOR>");
+    check(&["setup"], "<CLIENT>");
     check(&["setup", "emacs"], "zed, jetbrains, acpx, neovim");
     check(&["completions", "tcsh"], "bash");
     check(&["acp-stdio", "--max-frame-bytes", "-1"], "");
