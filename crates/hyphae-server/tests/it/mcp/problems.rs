@@ -181,7 +181,7 @@ fn each_of_thirty_problems_has_a_test_or_a_reason() {
         assert!(problem.starts_with(&format!("{} ", at + 1)), "{problem}");
         match shown {
             By(names) => {
-                missing.extend(names.iter().filter(|name| !tests.contains(**name)).copied())
+                missing.extend(names.iter().filter(|name| !tests.contains(**name)).copied());
             }
             Because(reason) => assert!(!reason.is_empty()),
         }
