@@ -28,6 +28,18 @@ pub(crate) fn recipe(memory: &Path) -> anyhow::Result<Recipe> {
     })
 }
 
+/// Writes a memory file that holds these texts.
+pub(crate) fn fill(memory: &Path, texts: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    let lines = texts.enumerate().map(|(n, text)| {
+        let mut line = entity(n as u64, &text)["entities"][0].take();
+        line["type"] = "entity".into();
+        line["name"] = format!("held {n}").into();
+        line.to_string()
+    });
+    fs::write(memory, lines.collect::<Vec<_>>().join("\n"))?;
+    Ok(())
+}
+
 /// The arguments that keep one text.
 pub(crate) fn entity(n: u64, text: &str) -> Value {
     json!({"entities": [{"name": format!("memory {n}"), "entityType": "Fact", "observations": [text]}]})
