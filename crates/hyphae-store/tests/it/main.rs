@@ -11,6 +11,7 @@ mod contract;
 mod damage;
 mod disk;
 mod files;
+mod first_look;
 mod locks;
 mod processes;
 mod subject;
