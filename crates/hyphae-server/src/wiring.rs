@@ -8,11 +8,11 @@ use hyphae_core::{
     console::Console,
     credential::Credential,
     memories::Memories,
-    ports::{Clock, CredentialStore, Embedder, MemoryStore},
+    ports::{ChosenModel, Clock, CredentialStore, Embedder, MemoryStore},
     scope::{Owner, Project},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{Recognised, SqliteOptions, SqliteStore};
 
 use crate::{
     args,
@@ -52,6 +52,24 @@ impl Wiring {
         Self::open_with(config, &secrets::find_key(config)?, embedder).await
     }
 
+    /// The same for a start that somebody waits for: if the database recognises the key at first
+    /// sight, its connections are opened only when they are needed.
+    pub(crate) async fn open_at_first_sight(
+        config: &Config,
+        embedder: Option<args::Embedder>,
+    ) -> anyhow::Result<Self> {
+        let found = secrets::find_key(config)?;
+        let path = config.database.path();
+        match SqliteStore::recognise(path, SqliteOptions::default(), &found.key) {
+            Some(Recognised {
+                store,
+                credential,
+                model,
+            }) => Ok(Self::of(store, credential, embedder_for(embedder, model)?)),
+            None => Self::open_with(config, &found, embedder).await,
+        }
+    }
+
     /// The same with a key that was found before. Fails with [`Refused`] if it opens nothing.
     pub(crate) async fn open_with(
         config: &Config,
@@ -81,23 +99,23 @@ impl Wiring {
         credential: Credential,
         embedder: Option<args::Embedder>,
     ) -> anyhow::Result<Self> {
-        let owner = credential.owner();
-        let embedder = match embedder {
-            Some(wanted) => embedder_of(wanted),
-            None => present_embedder(&store, owner).await?,
-        };
+        let model = store.chosen_model(credential.owner()).await?;
+        Ok(Self::of(store, credential, embedder_for(embedder, model)?))
+    }
+
+    fn of(store: SqliteStore, credential: Credential, embedder: Arc<dyn Embedder>) -> Self {
         let clock = Arc::new(SystemClock::default());
         let memories = Memories::new(
             Arc::new(store.clone()),
             embedder,
             Arc::clone(&clock) as Arc<dyn Clock>,
         );
-        Ok(Self {
+        Self {
             store,
             credential,
             clock,
             memories: Arc::new(memories),
-        })
+        }
     }
 
     /// Returns whose process this is.
@@ -138,14 +156,21 @@ pub(crate) fn embedder_of(wanted: args::Embedder) -> Arc<dyn Embedder> {
     })
 }
 
-/// Returns the model that the database was made with; MiniLM if it has none yet.
-async fn present_embedder(store: &SqliteStore, owner: Owner) -> anyhow::Result<Arc<dyn Embedder>> {
-    let Some(chosen) = store.chosen_model(owner).await? else {
+/// Returns the model that is wanted, else the one that the database was made with; MiniLM if it
+/// has none yet.
+fn embedder_for(
+    wanted: Option<args::Embedder>,
+    chosen: Option<ChosenModel>,
+) -> anyhow::Result<Arc<dyn Embedder>> {
+    if let Some(wanted) = wanted {
+        return Ok(embedder_of(wanted));
+    }
+    let Some(chosen) = chosen else {
         return Ok(embedder_of(args::Embedder::Minilm));
     };
     [args::Embedder::Minilm, args::Embedder::Static]
-        .map(embedder_of)
         .into_iter()
+        .map(embedder_of)
         .find(|embedder| embedder.model().id == chosen.id)
         .with_context(|| {
             format!(

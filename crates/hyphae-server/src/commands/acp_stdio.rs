@@ -11,14 +11,17 @@ use super::Outcome;
 use crate::{
     args::AcpStdio,
     config::Config,
-    output,
+    output, stdio,
     wiring::{ProjectNames, Wiring},
 };
+
+/// How long the database may take to close.
+const CLOSING: Duration = Duration::from_millis(90);
 
 pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outcome> {
     // Whatever prints from here on, a library included, cannot reach the wire.
     let wire = output::take_stdout()?;
-    let wiring = Wiring::open(config, args.embedder).await?;
+    let wiring = Wiring::open_at_first_sight(config, args.embedder).await?;
     let projects = ProjectNames::of(config)?;
     let options = HostOptions {
         frame_limit: args.max_frame_bytes,
@@ -34,17 +37,15 @@ pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outco
     stop_on_signals(&shutdown)?;
     let touching = tokio::spawn(write_touched(Arc::clone(&wiring.memories)));
     let served = host
-        .serve(
-            tokio::io::stdin(),
-            tokio::fs::File::from_std(wire),
-            shutdown,
-        )
+        .serve(stdio::input(), stdio::output(wire), shutdown)
         .await;
     touching.abort();
     match wiring.memories.write_touched().await {
         Ok(()) => {}
         Err(error) => tracing::info!(%error, "last accesses were not written"),
     }
+    // The log goes into the file. A slow disk must not hold a process that nobody needs any more.
+    let _late = tokio::time::timeout(CLOSING, wiring.store.close()).await;
     let ended = served?;
     tracing::info!(?ended, "the connection ended");
     Ok(Outcome::Done)

@@ -18,5 +18,6 @@ mod models;
 mod projects;
 mod secrets;
 mod setup;
+mod start;
 mod terminal;
 mod world;

@@ -37,6 +37,8 @@ pub(crate) struct Connections {
     writer: Arc<tokio::sync::Mutex<Option<SqliteConnection>>>,
     idle: Mutex<Vec<SqliteConnection>>,
     permits: Semaphore,
+    /// The connection of the first look, until there is another.
+    first: Mutex<Option<rusqlite::Connection>>,
 }
 
 /// Which file lies at a path.
@@ -120,6 +122,16 @@ impl Connections {
             writer: Arc::default(),
             idle: Mutex::default(),
             permits: Semaphore::new(options.readers.max(1)),
+            first: Mutex::default(),
+        }
+    }
+
+    /// Keeps the connection of a first look until there is another: SQLite would tidy up behind
+    /// the last one on a file and make everything anew for the next.
+    pub(crate) fn after(self, first: Option<rusqlite::Connection>) -> Self {
+        Self {
+            first: Mutex::new(first),
+            ..self
         }
     }
 
@@ -142,7 +154,11 @@ impl Connections {
         let idle = self.idle().pop();
         let mut connection = match idle {
             Some(connection) => connection,
-            None => connect(&self.reading, &self.place, &self.file).await?,
+            None => {
+                let connection = connect(&self.reading, &self.place, &self.file).await?;
+                self.forget_first();
+                connection
+            }
         };
         let result = work(&mut connection).await;
         if is_usable_after(&result) {
@@ -197,6 +213,16 @@ impl Connections {
         for connection in writer.into_iter().chain(idle) {
             connection.close().await.ok();
         }
+        self.forget_first();
+    }
+
+    fn forget_first(&self) {
+        let first = self
+            .first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(first);
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {

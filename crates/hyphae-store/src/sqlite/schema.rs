@@ -32,7 +32,7 @@ const MIGRATIONS: &[&str] = &[
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Marks our files in SQLite's header: `HYPH`.
-const APPLICATION: i64 = 0x4859_5048;
+pub(crate) const APPLICATION: i64 = 0x4859_5048;
 
 /// The name of the setting that key hashes are keyed with.
 pub(crate) const KEY_SECRET: &str = "key_secret";

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hyphae_core::{
-    ports::{SessionError, StoreError},
+    ports::{CredentialStore, SessionError, StoreError},
     scope::Owner,
 };
 use hyphae_store::{SqliteOptions, SqliteStore};
@@ -201,10 +201,19 @@ async fn a_disk_that_is_only_read_is_named() {
     let world = World::new(&disk).await;
     let scope = world.owner().await.in_project(project("p"));
     world.store(&scope, "kept").await;
+    let (credential, key) = world.credential(world.tenant);
+    disk.store.add_credential(&credential, &key).await.unwrap();
     disk.store.close().await;
+    crate::first_look::settle(&small.path());
+    let recognise = || SqliteStore::recognise(&small.path(), SqliteOptions::default(), &key);
+    assert!(recognise().is_some());
+    let filler = small.fill(0);
+    assert!(recognise().is_none(), "there is no room for a log");
+    fs::remove_file(filler).unwrap();
     small.remount("ro");
     let place = small.path().display().to_string();
     let opened = SqliteStore::open(&small.path(), SqliteOptions::default()).await;
+    assert_eq!(recognise().is_some(), opened.is_ok());
     if let Ok(store) = opened {
         let disk = OnDisk {
             store,
@@ -251,7 +260,10 @@ async fn files_of_another_user_are_named() {
     let disk = OnDisk::new().await;
     let world = World::new(&disk).await;
     let owner = world.owner().await;
+    let (credential, key) = world.credential(world.tenant);
+    disk.store.add_credential(&credential, &key).await.unwrap();
     disk.store.close().await;
+    crate::first_look::settle(&disk.path());
     let allow = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -265,6 +277,7 @@ async fn files_of_another_user_are_named() {
         allow(&disk.path(), file);
         let work = Work::Try {
             owner: (owner.tenant, owner.credential),
+            key: key.reveal(),
         };
         let said = Process::start_behind(&other, &disk.path(), work).finish();
         let place = disk.path().display().to_string();

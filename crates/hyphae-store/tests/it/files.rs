@@ -176,7 +176,7 @@ async fn a_newer_schema_is_refused() {
 }
 
 /// Makes a file as the very first version would have left it before its first table.
-async fn version_zero(path: &Path) {
+pub(crate) async fn version_zero(path: &Path) {
     fs::write(path, "").unwrap();
     let mut connection = connect(path).await;
     sqlx::raw_sql(

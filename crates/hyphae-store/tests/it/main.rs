@@ -11,6 +11,7 @@ mod contract;
 mod damage;
 mod disk;
 mod files;
+mod first_look;
 mod first_version;
 mod locks;
 mod old_file;

@@ -8,6 +8,7 @@ use std::{
 
 use hyphae_core::{
     cell::Content,
+    credential::ApiKey,
     ids::{CellId, CredentialId, SessionId, TenantId},
     ports::{MemoryStore, SessionStore},
     scope::{Owner, Scope},
@@ -22,8 +23,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Work {
     /// Make the database, or find it made, and tell its default tenant.
     Create,
-    /// Open the database, write to it, and tell what each was answered with.
-    Try { owner: (TenantId, CredentialId) },
+    /// Look at the database, open it, write to it, and tell what it was answered with.
+    Try {
+        owner: (TenantId, CredentialId),
+        key: String,
+    },
     /// Store this many cells and tell each that was acknowledged.
     Store {
         owner: (TenantId, CredentialId),
@@ -176,10 +180,16 @@ async fn work(order: Order) {
         }
         Work::Try {
             owner: (tenant, credential),
+            key,
         } => {
             let owner = Owner { tenant, credential };
+            let key = ApiKey::parse(&key).unwrap();
+            let recognised = SqliteStore::recognise(path, SqliteOptions::default(), &key);
             let error = match SqliteStore::open(path, SqliteOptions::default()).await {
-                Err(error) => error,
+                Err(error) => {
+                    assert!(recognised.is_none(), "{error}");
+                    error
+                }
                 Ok(store) => {
                     let scope = owner.in_project(project("storm"));
                     let new = crate::processes::cell(&scope, "by another user");
