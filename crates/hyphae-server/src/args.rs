@@ -14,6 +14,7 @@ Examples:
   hyphae-server console                   the memory console in this terminal
   hyphae-server console '/store --type Decision We ship Postgres for V1'
   hyphae-server doctor                    check that everything works
+  hyphae-server export backup.jsonl       all memories, to be imported elsewhere
 
 Environment:
   HYPHAE_API_KEY   the key, or where it is: file:PATH, cmd:COMMAND, env:NAME
@@ -64,6 +65,12 @@ pub(crate) enum Command {
     /// Show who wrote what into the memory, when and from where, newest first.
     #[command(after_help = AUDIT_EXAMPLES)]
     Audit(Audit),
+    /// Write all memories, with their history and links, to a file, a line each.
+    #[command(after_help = EXPORT_NOTES)]
+    Export(Export),
+    /// Read memories from an export, or from the files of another program.
+    #[command(after_help = IMPORT_NOTES)]
+    Import(Import),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -236,6 +243,78 @@ pub(crate) struct Reembed {
     /// The model to change to.
     #[arg(long, value_enum)]
     pub(crate) embedder: Embedder,
+}
+
+const EXPORT_NOTES: &str = "\
+Examples:
+  hyphae-server export backup.jsonl
+  hyphae-server export --no-audit - | zstd > backup.jsonl.zst
+
+It holds the memories of everybody in the database, private ones too, and can only be read by you.
+Keys do not travel: whoever wrote something needs a new one where it is imported.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The file; it is replaced at once, when all is written. `-` is stdout.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// Only what is filed under this project, and nothing that leads out of it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Leave out vectors, which are most of the file; they are made again by the import.
+    #[arg(long)]
+    pub(crate) no_vectors: bool,
+    /// Leave out who did what when.
+    #[arg(long)]
+    pub(crate) no_audit: bool,
+}
+
+const IMPORT_NOTES: &str = "\
+Examples:
+  hyphae-server import backup.jsonl
+  hyphae-server import --dry-run ~/.claude/projects
+  hyphae-server import --format mem0 --project app memories.json
+
+Formats: hyphae (our own), server-memory, mem0, basic-memory, claude-code, codex.
+What is there already stays as it is, so an import that was stopped is run again.
+Sessions are filed under the project of the directory that they were held in.
+
+Exit code 1 if a line could not be read; the others are imported.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file or folder; `-` is stdin.
+    #[arg(value_name = "FILE|DIR")]
+    pub(crate) from: PathBuf,
+    /// The format, where it is not to be told from the file.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// File everything under this project; not for exports, which say it themselves.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Read all of it and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The embedding model (default: what the database was made with).
+    #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
+    pub(crate) embedder: Option<Embedder>,
+}
+
+/// A format that can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// An export of this program.
+    Hyphae,
+    /// The JSON Lines of `@modelcontextprotocol/server-memory`.
+    ServerMemory,
+    /// The JSON of mem0's `get_all` or of an export.
+    Mem0,
+    /// A folder of Markdown notes of basic-memory.
+    BasicMemory,
+    /// Sessions of Claude Code (`~/.claude/projects`).
+    ClaudeCode,
+    /// Sessions of Codex (`~/.codex/sessions`).
+    Codex,
 }
 
 const AUDIT_EXAMPLES: &str = "\

@@ -10,6 +10,7 @@ mod config;
 mod files;
 mod logging;
 mod output;
+mod progress;
 mod projects;
 mod secrets;
 mod setup;
@@ -69,6 +70,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
             Command::Project(args) => commands::project::run(&config, args),
             Command::Doctor => commands::doctor::run(&config).await,
             Command::Reembed(args) => commands::reembed::run(&config, args).await,
+            Command::Export(args) => commands::export::run(&config, args).await,
+            Command::Import(args) => commands::import::run(&config, args).await,
             Command::Audit(args) => commands::audit::run(&config, args).await,
             Command::Setup(_) | Command::Completions { .. } => Ok(Outcome::Done),
         }

@@ -11,4 +11,4 @@ mod place;
 pub mod record;
 pub mod sniff;
 
-pub use place::{Bad, Place};
+pub use place::{Bad, Place, Spot};

@@ -26,6 +26,11 @@ pub enum Spot {
 }
 
 impl Place {
+    /// A line of the only file there is.
+    pub fn of_line(number: u64) -> Self {
+        Self::line("", number)
+    }
+
     pub(crate) fn line(file: &str, number: u64) -> Self {
         Self {
             file: file.to_owned(),

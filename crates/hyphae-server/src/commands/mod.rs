@@ -4,6 +4,8 @@ pub(crate) mod acp_stdio;
 pub(crate) mod audit;
 pub(crate) mod console;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod mcp_stdio;

@@ -27,6 +27,7 @@ const OURS: [(&str, &[&str]); 8] = [
             "hyphae-embed",
             "hyphae-acp",
             "hyphae-mcp",
+            "hyphae-transfer",
         ],
     ),
     ("hyphae-testkit", &["hyphae-core"]),
