@@ -10,7 +10,11 @@ use hyphae_transfer::{
 };
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let name = if bytes.len() % 2 == 0 { "a.md" } else { "a.json" };
+    let name = if bytes.len() % 2 == 0 {
+        "a.md"
+    } else {
+        "a.json"
+    };
     for program in Program::ALL {
         for entry in Reader::new(program, name, bytes) {
             match entry.expect("memory does not fail") {
