@@ -2,7 +2,7 @@
 //!
 //! The first line is a [`Header`], the last one tells how many lines of each kind lie between,
 //! so that a file that was cut is noticed. Every line between is one
-//! [`Item`](hyphae_core::ports::Item), its `kind` first:
+//! [`Item`], its `kind` first:
 //!
 //! ```text
 //! {"hyphae":"export","version":1,"program":"0.1.0","model":{"id":"m/1","dimension":384}}
