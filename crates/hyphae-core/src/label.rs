@@ -6,7 +6,7 @@ use std::fmt;
 use crate::{cell::BadValue, mask, text};
 
 /// What a memory is about, so that a later memory of the same topic takes its place instead of
-/// standing beside it. 1 to [`Topic::MAX_CHARS`] characters, normalised as [`label`] does.
+/// standing beside it. 1 to [`Topic::MAX_CHARS`] characters, normalised: NFC, lower case, single spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Topic(String);
 
@@ -40,8 +40,8 @@ impl fmt::Display for Topic {
     }
 }
 
-/// A word that groups memories. 1 to [`Tag::MAX_CHARS`] characters, normalised as [`label`]
-/// does, with `-` for white space and no comma.
+/// A word that groups memories. 1 to [`Tag::MAX_CHARS`] characters, normalised (NFC, lower case,
+/// `-` for white space), without commas.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(String);
 
@@ -125,7 +125,7 @@ impl Tags {
     }
 }
 
-/// Normalises a label: without secrets (see [`mask`](crate::mask)), NFC, lower case, white space
+/// Normalises a label: without secrets (see [`mask`]), NFC, lower case, white space
 /// around it removed and inside it single spaces. None if nothing is left, if it has control characters, or more than `max` characters.
 fn label(text: &str, max: usize) -> Option<String> {
     // Many secrets are known by their capitals.

@@ -1,7 +1,7 @@
 //! Secrets are masked before anything else sees a text: comparison, embedding, log, disk.
 //!
 //! Two kinds of rule: tokens that their issuers made recognisable (a prefix, a length, an
-//! alphabet: [`kinds`]), and values behind a name that says "this is a secret" ([`name`]). What
+//! alphabet: `kinds`), and values behind a name that says "this is a secret" (`name`). What
 //! merely looks random (hashes, UUIDs, paths, base64 images) is left alone: a memory with holes
 //! helps nobody.
 //!
