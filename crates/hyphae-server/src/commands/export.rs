@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use hyphae_core::{
     ids::CredentialId,
     ports::{CredentialStore, Item, MemoryStore, TransferStore},
@@ -48,19 +48,16 @@ pub(crate) async fn run(config: &Config, args: Export) -> anyhow::Result<Outcome
         args: &args,
         progress: &progress,
     };
-    let writing = async {
-        match &target {
-            Target::Stdout => {
-                let out = BufWriter::new(stdout.try_clone()?);
-                Ok(source.write(out).await?.1)
-            }
-            Target::File(path) => source.write_file(path).await,
+    let written = match &target {
+        Target::Stdout => {
+            let out = BufWriter::new(stdout.try_clone()?);
+            source.write(out).await.map(|(_, counts)| counts)
         }
-    };
-    let written = tokio::select! {
-        written = writing => written,
-        // What was written so far is taken away.
-        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("stopped; nothing was exported")),
+        Target::File(path) => tokio::select! {
+            written = source.write_file(path) => written,
+            // What was written so far is taken away.
+            _ = tokio::signal::ctrl_c() => Err(anyhow!("stopped; nothing was exported")),
+        },
     };
     progress.end();
     let counts = written?;

@@ -9,6 +9,7 @@ mod cli;
 mod console;
 mod content;
 mod doctor;
+mod exports;
 mod faults;
 mod keys;
 mod layers;
