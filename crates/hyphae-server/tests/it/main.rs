@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod agent;
+mod audit;
 mod cli;
 mod console;
 mod content;
