@@ -8,7 +8,9 @@
 //! ```
 //!
 //! Agents are processes with pipes. Start: by turns, from before the process is made until the
-//! answer to `initialize` has come. Recall: a store of 10,000 drawn memories under the model's name
+//! answer to `initialize` has come; once while nobody uses the store, once while another session
+//! has it open. Both programs are copied first, as an installation does: the system keeps what a
+//! linker wrote in small pieces, which are slow to map. Recall: a store of 10,000 drawn memories under the model's name
 //! (see `recall_speed`), questions of about 11 words, half of them English sentences and half words
 //! of one memory, embedded by the real model.
 #![expect(
@@ -33,7 +35,8 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context;
@@ -45,7 +48,9 @@ use corpus::Corpus;
 use figures::{median, quantile, spread};
 use filling::{Filled, Part};
 
-const STARTS: usize = 60;
+const STARTS: usize = 200;
+/// How long nobody must have changed a store that is to be quiet, with a margin.
+const QUIET: Duration = Duration::from_secs(4);
 const RECALLS: u64 = 300;
 const CELLS: u64 = 10_000;
 const PROJECT: &str = "/srv/wire";
@@ -69,7 +74,7 @@ fn main() -> anyhow::Result<()> {
 
     let folder = tempfile::tempdir()?;
     let echo = Recipe {
-        program: echo_agent()?,
+        program: installed(folder.path(), &echo_agent()?)?,
         arguments: Vec::new(),
         environment: Vec::new(),
     };
@@ -83,7 +88,15 @@ fn main() -> anyhow::Result<()> {
         let filled = runtime.block_on(fill(folder.path(), name, &model))?;
         let program = program(folder.path(), &filled)?;
         if name == "minilm" && wanted("start") {
+            thread::sleep(QUIET);
+            println!("start until `initialize` is answered, {STARTS} rounds by turns");
+            println!("\nwhile nobody uses the store");
             start(&program, &echo)?;
+            println!("\nwhile another session has the store open");
+            let (mut other, _) = Agent::start(&program)?;
+            other.session()?;
+            start(&program, &echo)?;
+            other.end()?;
         }
         if wanted("recall") {
             recall(name, &model, &program, &echo)?;
@@ -140,6 +153,14 @@ async fn fill(folder: &Path, name: &str, model: &BuiltIn) -> anyhow::Result<Fill
     filling::fill(&path, &Corpus::new(model.dimension), &chosen, &[part], 0).await
 }
 
+/// Copies a program to where it is started from.
+fn installed(folder: &Path, built: &Path) -> anyhow::Result<PathBuf> {
+    let name = built.file_name().context("a program's name")?;
+    let place = folder.join(name);
+    fs::copy(built, &place)?;
+    Ok(place)
+}
+
 /// The program with a home that holds a key, as `init` leaves it.
 fn program(folder: &Path, filled: &Filled) -> anyhow::Result<Recipe> {
     let config = folder.join(".config/hyphae");
@@ -148,7 +169,7 @@ fn program(folder: &Path, filled: &Filled) -> anyhow::Result<Recipe> {
     fs::write(&key, filling::key().reveal())?;
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600))?;
     Ok(Recipe {
-        program: env!("CARGO_BIN_EXE_hyphae-server").into(),
+        program: installed(folder, Path::new(env!("CARGO_BIN_EXE_hyphae-server")))?,
         arguments: vec!["acp-stdio".to_owned()],
         environment: vec![
             ("HOME", folder.display().to_string()),
@@ -198,7 +219,6 @@ fn start(program: &Recipe, echo: &Recipe) -> anyhow::Result<()> {
             all[at].take(recipes[at])?;
         }
     }
-    println!("start until `initialize` is answered, {STARTS} rounds by turns");
     let names = [
         "hyphae-server",
         "SDK echo agent, one thread",

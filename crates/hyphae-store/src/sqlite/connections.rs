@@ -43,13 +43,13 @@ pub(crate) struct Connections {
 
 /// Which file lies at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileId {
+pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
 
 impl FileId {
-    fn of(place: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn of(place: &Path) -> Result<Self, StoreError> {
         let found = fs::metadata(place).map_err(|error| of_io(&error, place))?;
         Ok(Self {
             device: found.dev(),
@@ -126,10 +126,11 @@ impl Connections {
         }
     }
 
-    /// Keeps the connection of a first look until there is another: SQLite would tidy up behind
-    /// the last one on a file and make everything anew for the next.
-    pub(crate) fn after(self, first: Option<rusqlite::Connection>) -> Self {
+    /// Goes on from a first look at this file. Its connection is kept until there is another:
+    /// SQLite would tidy up behind the last one on a file and make everything anew for the next.
+    pub(crate) fn after(self, file: FileId, first: Option<rusqlite::Connection>) -> Self {
         Self {
+            file: Arc::new(OnceLock::from(file)),
             first: Mutex::new(first),
             ..self
         }

@@ -29,7 +29,7 @@ use hyphae_core::{
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::OnceCell;
 
-use connections::{Connections, Work};
+use connections::{Connections, FileId, Work};
 use credentials::KeySecret;
 use error::Fault;
 
@@ -82,8 +82,10 @@ impl SqliteStore {
     /// process may be opening the same file meanwhile.
     pub fn recognise(path: &Path, options: SqliteOptions, key: &ApiKey) -> Option<Recognised> {
         let place = absolute(path).ok()?;
+        // Noted before, so that one that takes its place during the look is another one.
+        let file = FileId::of(&place).ok()?;
         let look = first_look::look(&place, key)?;
-        let connections = Connections::new(place, &options).after(look.connection);
+        let connections = Connections::new(place, &options).after(file, look.connection);
         Some(Recognised {
             store: Self::over(connections),
             credential: look.credential,

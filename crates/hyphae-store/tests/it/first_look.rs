@@ -249,6 +249,26 @@ async fn a_store_that_was_recognised_reads_and_writes() {
 }
 
 #[tokio::test]
+async fn a_database_that_takes_the_place_of_the_recognised_one_is_not_used() {
+    for quiet in [false, true] {
+        let (disk, credential, key) = with_key().await;
+        disk.store.close().await;
+        if quiet {
+            settle(&disk.path());
+        }
+        let other = OnDisk::new().await;
+        other.store.close().await;
+        let found = recognise(&disk, &key).unwrap();
+        fs::rename(other.path(), disk.path()).unwrap();
+        let read = found.store.default_tenant().await;
+        assert!(matches!(read, Err(StoreError::Replaced { .. })), "{read:?}");
+        let written = found.store.choose_model(credential.owner(), &model()).await;
+        let replaced = matches!(written, Err(StoreError::Replaced { .. }));
+        assert!(replaced, "{written:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_store_that_was_recognised_and_closed_is_closed() {
     let (disk, _, key) = with_key().await;
     let found = recognise(&disk, &key).unwrap();
