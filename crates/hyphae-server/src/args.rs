@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config;
 use hyphae_core::audit::Action;
 use uuid::Uuid;
 
@@ -35,6 +37,24 @@ Exit codes:
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the arguments; exits on wrong usage, and after `--help` and `--version`.
+    ///
+    /// What an editor says by default is understood without the parser, which is slow to set up.
+    pub(crate) fn of_process() -> Self {
+        let mut given = std::env::args_os().skip(1);
+        let is_default = given.next().is_some_and(|name| name == "acp-stdio")
+            && given.next().is_none()
+            && !config::embedder_is_set();
+        if is_default {
+            return Self {
+                command: Command::AcpStdio(AcpStdio::default()),
+            };
+        }
+        Self::parse()
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,10 +116,13 @@ pub(crate) struct Init {
     pub(crate) embedder: Embedder,
 }
 
-#[derive(Debug, Args)]
+/// The longest message of the memory console, in bytes.
+const FRAME: usize = 32 << 20;
+
+#[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct AcpStdio {
     /// The longest message taken, in bytes; a longer one is refused and passed over.
-    #[arg(long, default_value_t = 32 << 20, value_name = "N")]
+    #[arg(long, default_value_t = FRAME, value_name = "N")]
     pub(crate) max_frame_bytes: usize,
     /// Also serve what the protocol does not promise to keep (`session/fork`).
     #[arg(long)]
@@ -107,6 +130,16 @@ pub(crate) struct AcpStdio {
     /// The embedding model (default: what the database was made with).
     #[arg(long, value_enum, env = "HYPHAE_EMBEDDER")]
     pub(crate) embedder: Option<Embedder>,
+}
+
+impl Default for AcpStdio {
+    fn default() -> Self {
+        Self {
+            max_frame_bytes: FRAME,
+            unstable: false,
+            embedder: None,
+        }
+    }
 }
 
 const MCP_NOTES: &str = "\
@@ -350,4 +383,18 @@ pub(crate) struct Audit {
     /// One JSON object a line, instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_understood_without_the_parser_is_what_the_parser_understands() {
+        let parsed = Cli::try_parse_from(["hyphae-server", "acp-stdio"]).unwrap();
+        let Command::AcpStdio(parsed) = parsed.command else {
+            panic!("{parsed:?}");
+        };
+        assert_eq!(parsed, AcpStdio::default());
+    }
 }

@@ -101,6 +101,11 @@ pub(crate) fn log_filter() -> Option<String> {
         .filter(|filter| !filter.is_empty())
 }
 
+/// Tells whether the environment chooses an embedder; the arguments' parser reads it.
+pub(crate) fn embedder_is_set() -> bool {
+    std::env::var_os("HYPHAE_EMBEDDER").is_some()
+}
+
 /// Tells whether colours are wanted where there is a terminal (see no-color.org).
 pub(crate) fn colours_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

@@ -19,15 +19,14 @@ mod wiring;
 
 use std::{io::Write, process::ExitCode};
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use args::{Cli, Command};
 use commands::Outcome;
 use config::Config;
 
 fn main() -> ExitCode {
-    // clap exits by itself with 2 on wrong usage and with 0 after --help and --version.
-    let cli = Cli::parse();
+    let cli = Cli::of_process();
     logging::start(config::log_filter().as_deref());
     match run(cli.command) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

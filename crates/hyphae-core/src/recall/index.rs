@@ -307,7 +307,8 @@ impl ProjectIndex {
     pub fn briefing(&self, filter: &Filter, k: usize) -> Vec<CellId> {
         let wanted = Judge::new(filter, &self.marks, &self.rows, &self.tagged);
         let importance = |row: usize| {
-            self.rows[row].weight + f64::from(topology::energy(self.marks[row].cell_type)).ln()
+            let energy = topology::energy(self.marks[row].cell_type);
+            self.rows[row].weight + libm::log(f64::from(energy))
         };
         let mut rows: Vec<usize> = (0..self.rows.len())
             .filter(|&row| wanted.takes(row))
@@ -455,7 +456,7 @@ fn short(fingerprint: Fingerprint) -> u64 {
 fn decaying_weight(entry: &Entry) -> f64 {
     const SECONDS_A_DAY: f64 = 86_400.0;
     let days = entry.updated_at.as_second() as f64 / SECONDS_A_DAY;
-    entry.salience.get().ln() - days * 0.99_f64.ln()
+    libm::log(entry.salience.get()) - days * libm::log(0.99)
 }
 
 /// The `k` best candidates seen so far.

@@ -108,7 +108,7 @@ impl<'a> Words<'a> {
     /// Returns how much a word that occurs in `cells_with_it` cells tells apart.
     pub(crate) fn rarity(&self, cells_with_it: usize) -> f32 {
         let with = cells_with_it as f32;
-        (1.0 + (self.cells - with + 0.5) / (with + 0.5)).ln()
+        libm::logf(1.0 + (self.cells - with + 0.5) / (with + 0.5))
     }
 
     /// Returns what a word of this rarity adds if it occurs `times` times (in a text itself, in
