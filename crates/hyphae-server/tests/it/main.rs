@@ -12,6 +12,7 @@ mod content;
 mod doctor;
 mod exports;
 mod faults;
+mod imports;
 mod keys;
 mod layers;
 mod manual;
