@@ -110,6 +110,9 @@ impl Connections {
         let writing = common
             .clone()
             .synchronous(SqliteSynchronous::Full)
+            // A new memory touches some hundred pages all over the file; with SQLite's 2 MB of
+            // them each would be read anew. In KiB.
+            .pragma("cache_size", "-16384")
             // Erased text must not linger in free pages.
             .pragma("secure_delete", "on")
             // A large import must not leave a large log behind.
@@ -180,12 +183,12 @@ impl Connections {
         let options = self.writing.clone();
         let (place, file) = (self.place.clone(), Arc::clone(&self.file));
         let task = tokio::spawn(async move {
+            still_there(&place, &file)?;
             let mut connection = match writer.take() {
                 Some(connection) => connection,
                 None => connect(&options, &place, &file).await?,
             };
-            let checked = || still_there(&place, &file);
-            let result = transact(&mut connection, work, checked).await;
+            let result = transact(&mut connection, work, || still_there(&place, &file)).await;
             if is_usable_after(&result) {
                 *writer = Some(connection);
             } else {

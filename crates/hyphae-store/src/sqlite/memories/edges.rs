@@ -24,6 +24,24 @@ macro_rules! degree {
     };
 }
 
+/// Names those of the cells `$5` that have too many links, and how many they may have.
+macro_rules! crowded {
+    () => {
+        concat!(
+            "with ends (src, degree) as materialized (
+                 select c.cell_id, ",
+            degree!(),
+            " from json_each($5) n
+                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+             ), crowded (src, degree) as materialized (
+                 select src, degree from ends where degree < (
+                     select count(*) from edges e
+                     where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
+             )"
+        )
+    };
+}
+
 /// Links a cell with others, in both directions, and takes links away from those that then have
 /// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
 pub(crate) async fn connect(
@@ -130,15 +148,8 @@ async fn give_up(
     drops: &[(String, String)],
 ) -> Result<(), Fault> {
     const SQL: &str = concat!(
-        "with crowded (src) as materialized (
-             select c.cell_id from json_each($5) n
-             cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-             where ",
-        degree!(),
-        " < (select count(*) from edges e
-                 where e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0)
-         )
-         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+        crowded!(),
+        " delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
              select unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
              where unhex(d.value ->> 0) in (select src from crowded)
          )"
@@ -159,16 +170,13 @@ async fn prune(
     ends: &[CellId],
 ) -> Result<(), Fault> {
     const SQL: &str = concat!(
-        "delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+        crowded!(),
+        " delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
              select src, dst from (
-                 select e.src, e.dst, ",
-        degree!(),
-        " as degree,
+                 select e.src, e.dst, c.degree,
                      row_number() over (partition by e.src order by e.weight desc, e.dst) as place
-                 from json_each($5) n
-                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-                 cross join edges e
-                     on e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0
+                 from crowded c
+                 cross join edges e on e.tenant_id = $1 and e.src = c.src and e.kind = 0
              ) where place > degree
          )"
     );
