@@ -1,5 +1,5 @@
-//! Connections to one database file: one that writes, a few that read, each opened when it is
-//! first needed.
+//! Connections to one database file: one that writes, and reads while nothing is to be written,
+//! and a few that only read; each is opened when it is first needed.
 //!
 //! A write runs in a task of its own that holds the writing connection, so that a caller who
 //! goes away leaves neither half a change nor an open transaction. A connection that has seen an
@@ -155,6 +155,16 @@ impl Connections {
             .await
             .map_err(|_| Fault::other("the store is closed"))?;
         still_there(&self.place, &self.file)?;
+        // What it wrote last is still in its pages; every other connection has to read anew.
+        if let Ok(mut writer) = self.writer.try_lock()
+            && let Some(mut connection) = writer.take()
+        {
+            let result = work(&mut connection).await;
+            if is_usable_after(&result) {
+                *writer = Some(connection);
+            }
+            return result;
+        }
         let idle = self.idle().pop();
         let mut connection = match idle {
             Some(connection) => connection,
