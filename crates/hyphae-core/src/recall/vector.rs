@@ -104,6 +104,7 @@ impl Probe {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn cosine(&self, scale: f32, numbers: &[i8]) -> f32 {
         product(&self.numbers, numbers) as f32 * (self.scale * scale)
     }
@@ -150,8 +151,7 @@ impl<W: Fn(usize) -> bool, F: FnMut(usize, f32)> pulp::NullaryFnOnce for Scan<'_
         let rows = self.scales.iter().zip(self.numbers.chunks_exact(width));
         for (row, (scale, kept)) in rows.enumerate() {
             if (self.wanted)(row) {
-                let cosine = product(&self.probe.numbers, kept) as f32 * (self.probe.scale * scale);
-                (self.found)(row, cosine);
+                (self.found)(row, self.probe.cosine(*scale, kept));
             }
         }
     }
