@@ -24,24 +24,6 @@ macro_rules! degree {
     };
 }
 
-/// Names those of the cells `$5` that have too many links, and how many they may have.
-macro_rules! crowded {
-    () => {
-        concat!(
-            "with ends (src, degree) as materialized (
-                 select c.cell_id, ",
-            degree!(),
-            " from json_each($5) n
-                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-             ), crowded (src, degree) as materialized (
-                 select src, degree from ends where degree < (
-                     select count(*) from edges e
-                     where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
-             )"
-        )
-    };
-}
-
 /// Links a cell with others, in both directions, and takes links away from those that then have
 /// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
 pub(crate) async fn connect(
@@ -63,10 +45,7 @@ pub(crate) async fn connect(
         })
         .collect();
     add(connection, scope, id, links).await?;
-    if !drops.is_empty() {
-        give_up(connection, scope, &ends, &drops).await?;
-    }
-    prune(connection, scope, &ends).await
+    prune(connection, scope, &ends, &drops).await
 }
 
 /// Takes away the links that lead from a cell.
@@ -140,48 +119,41 @@ async fn add(
     Ok(())
 }
 
-/// Takes named links away from those of `ends` that have too many.
-async fn give_up(
+/// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
+/// the weakest, of equal ones the link to the younger cell.
+async fn prune(
     connection: &mut SqliteConnection,
     scope: &Scope,
     ends: &[CellId],
     drops: &[(String, String)],
 ) -> Result<(), Fault> {
     const SQL: &str = concat!(
-        crowded!(),
-        " delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
-             select unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
-             where unhex(d.value ->> 0) in (select src from crowded)
+        "with ends (src, degree) as materialized (
+             select c.cell_id, ",
+        degree!(),
+        " from json_each($5) n
+             cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+         ), drops (src, dst) as materialized (
+             select unhex(value ->> 0), unhex(value ->> 1) from json_each($6)
+         ), crowd (src, dst, degree, dropped, weight) as materialized (
+             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
+             from ends
+             cross join edges e on e.tenant_id = $1 and e.src = ends.src and e.kind = 0
+             where degree < (
+                 select count(*) from edges e
+                 where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
+         )
+         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select src, dst from (
+                 select src, dst, degree, dropped, row_number() over (
+                     partition by src order by dropped, weight desc, dst) as place
+                 from crowd
+             ) where dropped or place > degree
          )"
     );
     bounded(SQL, scope)
         .bind(ids_as_json(ends.iter().map(|id| id.uuid())))
         .bind(json(drops)?)
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// Takes the weakest links away from those of `ends` that have too many; of equal ones the link
-/// to the younger cell.
-async fn prune(
-    connection: &mut SqliteConnection,
-    scope: &Scope,
-    ends: &[CellId],
-) -> Result<(), Fault> {
-    const SQL: &str = concat!(
-        crowded!(),
-        " delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
-             select src, dst from (
-                 select e.src, e.dst, c.degree,
-                     row_number() over (partition by e.src order by e.weight desc, e.dst) as place
-                 from crowded c
-                 cross join edges e on e.tenant_id = $1 and e.src = c.src and e.kind = 0
-             ) where place > degree
-         )"
-    );
-    bounded(SQL, scope)
-        .bind(ids_as_json(ends.iter().map(|id| id.uuid())))
         .execute(connection)
         .await?;
     Ok(())
