@@ -1,10 +1,12 @@
 //! Semantic links between cells, which nobody gave. A cell's links lead away from it; a link that two cells have
 //! with each other is two rows, and either may go without the other.
 
+use std::collections::BTreeSet;
+
 use hyphae_core::{
     cell::Layer,
     ids::{CellId, TenantId},
-    ports::{Link, NewLink},
+    ports::{Link, NewLink, Seen},
     scope::Scope,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -173,24 +175,53 @@ pub(crate) async fn links(
     connection: &mut SqliteConnection,
     scope: &Scope,
     ids: &[CellId],
+    seen: Seen<'_>,
 ) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
     const SQL: &str = concat!(
-        "select here.cell_id, cast(group_concat(there.cell_id, '') as blob),
-             group_concat(iif(there.cell_id is null, null, printf('%.9g', e.weight)), ',')
+        "select here.cell_id, cast(group_concat(e.dst, '') as blob),
+             group_concat(iif(e.dst is null, null, printf('%.9g', e.weight)), ',')
          from json_each($4) n
          cross join cells here on here.cell_id = unhex(n.value) and ",
         visible!("here."),
         " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
-         left join cells there on there.cell_id = e.dst and ",
-        visible!("there."),
-        " group by n.key order by n.key"
+         group by n.key order by n.key"
     );
     let rows = scoped(SQL, scope)
         .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
-    let found = rows.iter().map(to_links).collect::<Result<_, _>>();
-    Ok(found?)
+    let mut found: Vec<(CellId, Vec<Link>)> =
+        rows.iter().map(to_links).collect::<Result<_, _>>()?;
+    let ends = found.iter().flat_map(|(_, links)| links);
+    let unknown: BTreeSet<CellId> = ends.map(|link| link.to).filter(|&id| !seen(id)).collect();
+    if !unknown.is_empty() {
+        let can_see = visible_of(connection, scope, &unknown).await?;
+        for (_, links) in &mut found {
+            links.retain(|link| can_see.contains(&link.to) || !unknown.contains(&link.to));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns those of some cells that the scope can see.
+async fn visible_of(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    ids: &BTreeSet<CellId>,
+) -> Result<BTreeSet<CellId>, Fault> {
+    const SQL: &str = concat!(
+        "select cast(group_concat(c.cell_id, '') as blob) from json_each($4) n
+         cross join cells c on c.cell_id = unhex(n.value) and ",
+        visible!("c.")
+    );
+    let row = scoped(SQL, scope)
+        .bind(ids_as_json(ids.iter().map(|id| id.uuid())))
+        .fetch_one(connection)
+        .await?;
+    let found: Option<&[u8]> = Columns(&row).get(0, "cell")?;
+    let (found, _) = found.unwrap_or_default().as_chunks::<16>();
+    let ids = found.iter().map(|id| CellId::new(Uuid::from_bytes(*id)));
+    Ok(ids.collect())
 }
 
 fn to_links(row: &SqliteRow) -> Result<(CellId, Vec<Link>), BadRow> {
