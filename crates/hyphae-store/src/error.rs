@@ -1,19 +1,23 @@
 //! What can go wrong inside the adapter, and what the ports call it.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use hyphae_core::{
     ids::SessionId,
     ports::{SessionError, StoreError},
 };
 
-use crate::sqlite;
+use crate::{postgres, sqlite};
 
 /// A failure before it is known which port reports it, and where the database lies.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// SQLite answered with an error.
     Sqlite(sqlx::Error),
+    /// A Postgres server did, or did not answer.
+    Postgres(tokio_postgres::Error),
+    /// An answer was not waited for any longer.
+    TooSlow,
     /// A row holds what this program never writes.
     BadRow(BadRow),
     /// The answer is known already.
@@ -35,6 +39,12 @@ impl From<sqlx::Error> for Fault {
     }
 }
 
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error)
+    }
+}
+
 impl From<BadRow> for Fault {
     fn from(row: BadRow) -> Self {
         Self::BadRow(row)
@@ -53,6 +63,33 @@ impl From<SessionError> for Fault {
     }
 }
 
+/// Where a database is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    File(&'a Path),
+    /// As it may be shown: without a password.
+    Server(&'a str),
+}
+
+impl<'a> Place<'a> {
+    /// Returns the path of a file; of a server its address, where no file lies.
+    pub(crate) fn path(self) -> &'a Path {
+        match self {
+            Self::File(path) => path,
+            Self::Server(address) => Path::new(address),
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Server(address) => f.write_str(address),
+        }
+    }
+}
+
 impl Fault {
     /// Makes a failure without a remedy of its own.
     pub(crate) fn other(message: &'static str) -> Self {
@@ -65,19 +102,24 @@ impl Fault {
     /// Tells whether the connection is as good as before.
     pub(crate) const fn is_harmless(&self) -> bool {
         match self {
-            Self::Sqlite(_) => false,
+            Self::Sqlite(_) | Self::Postgres(_) | Self::TooSlow => false,
             Self::BadRow(_) | Self::Store(_) | Self::Session(_) => true,
         }
     }
 
     /// Reports to a caller of the memory and credential ports.
-    pub(crate) fn store_error(self, place: &Path) -> StoreError {
+    pub(crate) fn store_error(self, place: &Place<'_>) -> StoreError {
         match self {
-            Self::Sqlite(error) => sqlite::of_sqlx(error, place),
+            Self::Sqlite(error) => sqlite::of_sqlx(error, place.path()),
+            Self::Postgres(error) => postgres::of_postgres(error, &place.to_string()),
+            Self::TooSlow => StoreError::Unavailable {
+                message: format!("{place} takes too long to answer; try again"),
+                source: None,
+            },
             Self::BadRow(BadRow { what }) => {
                 tracing::error!(what, "a row of the database cannot be read");
                 StoreError::Damaged {
-                    place: place.display().to_string(),
+                    place: place.to_string(),
                 }
             }
             Self::Store(error) => error,
@@ -89,14 +131,16 @@ impl Fault {
     }
 
     /// Reports to a caller of the session port.
-    pub(crate) fn session_error(self, place: &Path, id: SessionId) -> SessionError {
+    pub(crate) fn session_error(self, place: &Place<'_>, id: SessionId) -> SessionError {
         match self {
             Self::Session(error) => error,
             Self::BadRow(BadRow { what }) => SessionError::Damaged {
                 id,
                 reason: format!("its {what} cannot be read"),
             },
-            Self::Sqlite(_) | Self::Store(_) => SessionError::Store(self.store_error(place)),
+            Self::Sqlite(_) | Self::Postgres(_) | Self::TooSlow | Self::Store(_) => {
+                SessionError::Store(self.store_error(place))
+            }
         }
     }
 }

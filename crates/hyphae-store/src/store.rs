@@ -4,13 +4,14 @@ use std::{path::Path, pin::Pin, sync::Arc};
 
 use hyphae_core::{
     credential::{ApiKey, Credential},
-    ids::SessionId,
+    ids::{SessionId, TenantId},
     ports::{ChosenModel, SessionError, StoreError},
 };
 use tokio::sync::OnceCell;
 
 use crate::{
-    error::Fault,
+    error::{Fault, Place},
+    postgres::{self, PostgresAddress, PostgresOptions},
     sql::Connection,
     sqlite::{self, SqliteOptions},
     statements::KeySecret,
@@ -39,7 +40,16 @@ pub struct Recognised {
 /// The connections to a database of either kind.
 #[derive(Debug)]
 enum Pool {
-    Sqlite(sqlite::Connections),
+    Sqlite(Box<sqlite::Connections>),
+    Postgres(postgres::Connections),
+}
+
+/// What a write keeps others from changing until its end, where several may write at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Hold {
+    /// The memories of a tenant.
+    Tenant(TenantId),
+    Nothing,
 }
 
 /// What a write has decided.
@@ -64,7 +74,7 @@ impl Store {
     pub fn recognise(path: &Path, options: SqliteOptions, key: &ApiKey) -> Option<Recognised> {
         let (connections, credential, model) = sqlite::recognise(path, options, key)?;
         Some(Recognised {
-            store: Self::over(Pool::Sqlite(connections)),
+            store: Self::over(Pool::Sqlite(Box::new(connections))),
             credential,
             model,
         })
@@ -89,7 +99,34 @@ impl Store {
     /// program made it, [`StoreError::Damaged`] if the file is no sound database.
     pub async fn open_file(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let connections = sqlite::open(path, options).await?;
-        Ok(Self::over(Pool::Sqlite(connections)))
+        Ok(Self::over(Pool::Sqlite(Box::new(connections))))
+    }
+
+    /// Connects to a server, and makes the tables first if there are none. Any number of processes
+    /// may do so at once.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn create_on_server(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let connections = postgres::create(address, options).await?;
+        Ok(Self::over(Pool::Postgres(connections)))
+    }
+
+    /// Connects to a server. Tables of an older schema are migrated first, in one transaction;
+    /// programs that are older than the new schema refuse it from then on.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] if there are no tables, [`StoreError::Newer`] if a later version of
+    /// the program made them, [`StoreError::Unavailable`] if the server cannot be used.
+    pub async fn connect(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let connections = postgres::open(address, options).await?;
+        Ok(Self::over(Pool::Postgres(connections)))
     }
 
     fn over(pool: Pool) -> Self {
@@ -103,6 +140,7 @@ impl Store {
     pub async fn close(&self) {
         match &*self.pool {
             Pool::Sqlite(connections) => connections.close().await,
+            Pool::Postgres(connections) => connections.close().await,
         }
     }
 
@@ -116,12 +154,12 @@ impl Store {
     }
 
     /// Runs `work` in a write transaction.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write<T, F>(&self, hold: Hold, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
-        let written = self.try_write(work).await;
+        let written = self.try_write(hold, work).await;
         written.map_err(|fault| self.store_error(fault))
     }
 
@@ -145,7 +183,7 @@ impl Store {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
-        let written = self.try_write(work).await;
+        let written = self.try_write(Hold::Nothing, work).await;
         written.map_err(|fault| self.session_error(fault, id))
     }
 
@@ -155,16 +193,19 @@ impl Store {
     ) -> Result<T, Fault> {
         match &*self.pool {
             Pool::Sqlite(connections) => connections.read(work).await,
+            Pool::Postgres(connections) => connections.read(work).await,
         }
     }
 
-    async fn try_write<T, F>(&self, work: F) -> Result<T, Fault>
+    async fn try_write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
         match &*self.pool {
+            // Only one writes.
             Pool::Sqlite(connections) => connections.write(work).await,
+            Pool::Postgres(connections) => connections.write(hold, work).await,
         }
     }
 
@@ -177,18 +218,23 @@ impl Store {
                 let sql = "pragma wal_checkpoint(truncate)";
                 connections.run_alone(sql).await
             }
+            // What is dead in the tables, and in copies of the log, is the server's to tidy up.
+            Pool::Postgres(_) => Ok(()),
         }
     }
 
     fn store_error(&self, fault: Fault) -> StoreError {
-        match &*self.pool {
-            Pool::Sqlite(connections) => fault.store_error(connections.place()),
-        }
+        fault.store_error(&self.place())
     }
 
     pub(crate) fn session_error(&self, fault: Fault, id: SessionId) -> SessionError {
+        fault.session_error(&self.place(), id)
+    }
+
+    fn place(&self) -> Place<'_> {
         match &*self.pool {
-            Pool::Sqlite(connections) => fault.session_error(connections.place(), id),
+            Pool::Sqlite(connections) => Place::File(connections.place()),
+            Pool::Postgres(connections) => Place::Server(connections.place()),
         }
     }
 }

@@ -5,38 +5,14 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteConnection},
 };
 
-use super::{Row, Value};
-use crate::error::Fault;
-
-/// The text of a statement, made by [`sql`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sql {
-    pub(crate) sqlite: &'static str,
-}
-
-/// Makes a statement of its parts, as `concat!` does.
-macro_rules! sql {
-    ($($part:expr),+ $(,)?) => {
-        $crate::sql::Sql {
-            sqlite: concat!($($part),+),
-        }
-    };
-}
-pub(crate) use sql;
-
-/// Rows of the list that a parameter holds: `n.value` in the order of `n.key`. An id is
-/// `unhex(n.value)`, a text `n.value`.
-macro_rules! each {
-    ($parameter:literal) => {
-        concat!("json_each(", $parameter, ") n")
-    };
-}
-pub(crate) use each;
+use super::{Row, Sql, Value};
+use crate::{error::Fault, postgres::Session};
 
 /// A connection to any database.
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(SqliteConnection),
+    Postgres(Session),
 }
 
 impl Connection {
@@ -47,16 +23,37 @@ impl Connection {
                 // Scripts are constants of this program, and numbers of its own.
                 let script = sqlx::AssertSqlSafe(script.to_owned());
                 sqlx::raw_sql(script).execute(connection).await?;
+                Ok(())
             }
+            Self::Postgres(session) => Ok(session.run(script).await?),
         }
-        Ok(())
     }
 
     /// Ends the connection. What was not committed is gone.
     pub(crate) async fn close(self) {
         match self {
             Self::Sqlite(connection) => drop(connection.close().await),
+            Self::Postgres(session) => drop(session),
         }
+    }
+
+    /// Tells whether the database is known to be out of reach.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(session) => session.is_closed(),
+        }
+    }
+
+    /// Tells whether statements travel.
+    pub(crate) const fn is_far(&self) -> bool {
+        matches!(self, Self::Postgres(_))
+    }
+
+    /// Tells whether a statement that breaks a rule of the tables undoes all that came before it
+    /// in its transaction.
+    pub(crate) const fn fails_as_a_whole(&self) -> bool {
+        matches!(self, Self::Postgres(_))
     }
 }
 
@@ -88,6 +85,7 @@ impl<'q> Query<'q> {
                 let query = sqlx::query_with(self.sql.sqlite, for_sqlite(self.values)?);
                 Ok(query.execute(connection).await?.rows_affected())
             }
+            Connection::Postgres(session) => session.execute(self.sql.postgres, &self.values).await,
         }
     }
 
@@ -98,6 +96,10 @@ impl<'q> Query<'q> {
                 let query = sqlx::query_with(self.sql.sqlite, for_sqlite(self.values)?);
                 let rows = query.fetch_all(connection).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Connection::Postgres(session) => {
+                let rows = session.rows(self.sql.postgres, &self.values).await?;
+                Ok(rows.into_iter().map(Row::Postgres).collect())
             }
         }
     }
@@ -111,6 +113,10 @@ impl<'q> Query<'q> {
             Connection::Sqlite(connection) => {
                 let query = sqlx::query_with(self.sql.sqlite, for_sqlite(self.values)?);
                 Ok(query.fetch_optional(connection).await?.map(Row::Sqlite))
+            }
+            Connection::Postgres(session) => {
+                let rows = session.rows(self.sql.postgres, &self.values).await?;
+                Ok(rows.into_iter().next().map(Row::Postgres))
             }
         }
     }

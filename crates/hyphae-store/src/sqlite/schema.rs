@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 use super::{connections::Connections, of_io};
 use crate::{
-    error::Fault,
+    error::{Fault, Place},
     sql::{Connection, Query, sql},
-    statements::{DEFAULT_TENANT, KEY_SECRET, row::Columns},
+    statements::{add_default_tenant, add_key_secret, row::Columns},
     store::Verdict,
 };
 
@@ -56,7 +56,9 @@ pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
     make_folder(folder).map_err(io)?;
     let draft = draft_name(place);
     make_file(&draft).map_err(io)?;
-    let made = fill(&draft).await.map_err(|fault| fault.store_error(place));
+    let made = fill(&draft)
+        .await
+        .map_err(|fault| fault.store_error(&Place::File(place)));
     let synced = made.and_then(|()| sync(&draft).map_err(io));
     let result = synced.and_then(|()| publish(&draft, place).map_err(io));
     fs::remove_file(&draft).ok();
@@ -69,7 +71,7 @@ pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
     let header = connections
         .read(async |connection| Header::read(connection).await)
         .await
-        .map_err(|fault| fault.store_error(place))?;
+        .map_err(|fault| fault.store_error(&Place::File(place)))?;
     header.check(place)?;
     if header.version < VERSION {
         bring_up_to_date(connections).await?;
@@ -97,7 +99,7 @@ async fn bring_up_to_date(connections: &Connections) -> Result<(), StoreError> {
         })
     });
     done.await
-        .map_err(|fault| fault.store_error(connections.place()))
+        .map_err(|fault| fault.store_error(&Place::File(connections.place())))
 }
 
 /// What SQLite keeps in the header of a file.
@@ -201,28 +203,6 @@ async fn fill_through(connection: &mut Connection) -> Result<(), Fault> {
     add_default_tenant(connection).await?;
     // The journal mode is a property of the file. Set last: the file then has no log beside it.
     connection.run("pragma journal_mode = wal").await
-}
-
-async fn add_key_secret(connection: &mut Connection) -> Result<(), Fault> {
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|_| Fault::other("the system gives no random bytes"))?;
-    Query::new(sql!("insert into settings (name, value) values ($1, $2)"))
-        .bind(KEY_SECRET)
-        .bind(secret.as_slice())
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn add_default_tenant(connection: &mut Connection) -> Result<(), Fault> {
-    Query::new(sql!(
-        "insert into tenants (tenant_id, name) values ($1, $2)"
-    ))
-    .bind(Uuid::now_v7())
-    .bind(DEFAULT_TENANT)
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {

@@ -10,6 +10,7 @@ use hyphae_core::{
     ports::{CredentialStore, StoreError},
 };
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::{
     error::{BadRow, Fault},
@@ -18,7 +19,7 @@ use crate::{
         row::{Columns, from_time, to_credential},
         scope::of_tenant,
     },
-    store::{Store, Verdict},
+    store::{Hold, Store, Verdict},
 };
 
 /// The name of the setting that key hashes are keyed with.
@@ -52,7 +53,7 @@ impl CredentialStore for Store {
     ) -> Result<(), StoreError> {
         let hash = key.hash(&self.key_secret().await?.0);
         let credential = credential.clone();
-        self.write(move |connection| {
+        self.write(Hold::Nothing, move |connection| {
             Box::pin(async move {
                 ensure_tenant(connection, credential.tenant).await?;
                 if add(connection, &credential, hash).await? {
@@ -84,7 +85,7 @@ impl CredentialStore for Store {
         id: CredentialId,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        self.write(Hold::Nothing, move |connection| {
             Box::pin(async move { Ok(Verdict::Commit(revoke(connection, tenant, id, at).await?)) })
         })
         .await
@@ -186,4 +187,28 @@ async fn revoke(
         .execute(connection)
         .await?;
     Ok(done > 0)
+}
+
+/// Gives a new database the secret that its key hashes are keyed with.
+pub(crate) async fn add_key_secret(connection: &mut Connection) -> Result<(), Fault> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|_| Fault::other("the system gives no random bytes"))?;
+    Query::new(sql!("insert into settings (name, value) values ($1, $2)"))
+        .bind(KEY_SECRET)
+        .bind(secret.as_slice())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Gives a new database its first tenant.
+pub(crate) async fn add_default_tenant(connection: &mut Connection) -> Result<(), Fault> {
+    Query::new(sql!(
+        "insert into tenants (tenant_id, name) values ($1, $2)"
+    ))
+    .bind(Uuid::now_v7())
+    .bind(DEFAULT_TENANT)
+    .execute(connection)
+    .await?;
+    Ok(())
 }

@@ -18,7 +18,7 @@ use crate::{
         row::{Columns, from_path, from_time, to_session},
         scope::owned,
     },
-    store::{Store, Verdict},
+    store::{Hold, Store, Verdict},
 };
 
 #[async_trait]
@@ -119,7 +119,7 @@ impl SessionStore for Store {
 
     #[tracing::instrument(skip_all, fields(session.id = %id))]
     async fn delete_session(&self, owner: Owner, id: SessionId) -> Result<(), SessionError> {
-        self.write(move |connection| {
+        self.write(Hold::Nothing, move |connection| {
             Box::pin(async move {
                 delete(connection, owner, id).await?;
                 Ok(Verdict::Commit(()))

@@ -38,8 +38,8 @@ impl OnDisk {
     }
 }
 
-pub(crate) async fn empty() -> Box<dyn Subject> {
-    Box::new(OnDisk::new().await)
+pub(crate) async fn empty() -> Option<Box<dyn Subject>> {
+    Some(Box::new(OnDisk::new().await))
 }
 
 #[async_trait]

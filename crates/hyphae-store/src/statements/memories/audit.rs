@@ -115,7 +115,7 @@ macro_rules! page {
                  a.subjects, a.diffs, a.reason, a.redactions from ",
             $from,
             " join projects p on p.tenant_id = a.tenant_id and p.project_no = a.project_no
-             where a.tenant_id = $1 and a.audit_id < $2 and (($3 >> a.action) & 1)
+             where a.tenant_id = $1 and a.audit_id < $2 and ($3 >> a.action) & 1 = 1
              and ($4 is null or a.credential_id = $4) and ($5 is null or p.name = $5)
              and ($6 is null or a.at >= $6) and ($7 is null or a.at < $7)
              order by a.audit_id desc limit $8 + 0"

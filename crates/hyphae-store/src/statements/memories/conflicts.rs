@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     error::{BadRow, Fault},
-    sql::{Connection, Row, Sql, each, sql},
+    sql::{Connection, Row, Sql, each, either, sql},
     statements::{
         row::{
             Columns, from_conflict_kind, from_time, from_verdict, to_conflict_kind, to_time,
@@ -64,7 +64,14 @@ async fn add(
              opened_by, opened_at)
          select $1, $4, $5, $6, $7, $8, $9, $10 where not exists (
              select 1 from conflicts where tenant_id = $1 and verdict is null
-             and min(left_id, right_id) = min($5, $6) and max(left_id, right_id) = max($5, $6))"
+             and ",
+        either!(
+            "min(left_id, right_id) = min($5, $6)
+             and max(left_id, right_id) = max($5, $6)",
+            "least(left_id, right_id) = least($5, $6)
+             and greatest(left_id, right_id) = greatest($5, $6)"
+        ),
+        ")"
     );
     let done = scoped(sql, scope)
         .bind(conflict.id.uuid())
@@ -190,7 +197,8 @@ pub(crate) async fn open_conflicts(
     const ALL: Sql = sql!(
         "select ",
         conflict_columns!(),
-        " from conflicts k indexed by conflicts_open",
+        " from conflicts k",
+        either!(" indexed by conflicts_open", ""),
         both_ends!("k.left_id", "k.right_id"),
         "where k.tenant_id = $1 and k.verdict is null and k.conflict_id > $4
          order by k.conflict_id limit $5 + 0"
@@ -202,14 +210,18 @@ pub(crate) async fn open_conflicts(
              select l.conflict_id from ",
         each!("$6"),
         "
-             cross join conflicts l indexed by conflicts_of_left
+             cross join conflicts l",
+        either!(" indexed by conflicts_of_left", ""),
+        "
                  on l.tenant_id = $1 and l.left_id = unhex(n.value)
              where l.verdict is null
              union
              select r.conflict_id from ",
         each!("$6"),
         "
-             cross join conflicts r indexed by conflicts_of_right
+             cross join conflicts r",
+        either!(" indexed by conflicts_of_right", ""),
+        "
                  on r.tenant_id = $1 and r.right_id = unhex(n.value)
              where r.verdict is null
          ) about

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{commit::Ledger, kept::Kept, limit_of};
 use crate::{
     error::{BadRow, Fault},
-    sql::{Connection, Row, Sql, sql},
+    sql::{Connection, Row, Sql, either, sql},
     statements::{
         row::{
             Columns, from_cell_type, from_diff_kind, from_time, from_visibility, to_cell_type,
@@ -96,22 +96,22 @@ macro_rules! told {
     ($which:expr) => {
         concat!(
             "select d.sequence, d.diff_id, d.kind, d.cell_id, d.revision,
-                 iif(d.other is null or o.cell_id is not null or exists (
-                     select 1 from diffs x indexed by diffs_erased
+                 case when d.other is null or o.cell_id is not null or exists (
+                     select 1 from diffs x", either!(" indexed by diffs_erased", ""), "
                      where x.tenant_id = $1 and x.cell_id = d.other and x.kind = 8 and ",
             visible!("x."),
-            "), d.other, null), d.changed_by, d.cell_type, d.salience, d.created_at
+            ") then d.other end, d.changed_by, d.cell_type, d.salience, d.created_at
              from diffs d left join cells c on c.tenant_id = d.tenant_id and c.cell_id = d.cell_id
              left join cells o on o.cell_id = d.other and ",
             visible!("o."),
             "
-             where d.tenant_id = $1 and d.sequence > $4 and (($5 >> d.kind) & 1)
+             where d.tenant_id = $1 and d.sequence > $4 and ($5 >> d.kind) & 1 = 1
              and ($6 or d.changed_by <> $3)
-             and iif(c.cell_id is null, ",
+             and case when c.cell_id is null then ",
             visible!("d."),
-            ", ",
+            " else ",
             visible!("c."),
-            ") and ",
+            " end and ",
             $which
         )
     };
@@ -133,7 +133,7 @@ pub(crate) async fn diffs(
         told!(concat!("d.project_no = ", own_project!())),
         " union all ",
         told!(concat!(
-            "d.reach = 2 and d.project_no is not ",
+            "d.reach = 2 and d.project_no is distinct from ",
             own_project!()
         )),
         " order by 1 limit $7 + 0"

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{hex, json, uuids};
 use crate::{
     error::{BadRow, Fault},
-    sql::{Connection, Query, Row, Sql, each, sql},
+    sql::{Connection, Query, Row, Sql, each, either, sql},
     statements::{
         row::Columns,
         scope::{of_tenant, scoped, visible},
@@ -100,9 +100,21 @@ async fn add(
 ) -> Result<(), Fault> {
     const SQL: Sql = sql!(
         "with ends (dst, weight, back) as materialized (
-             select c.cell_id, l.value ->> 1, l.value ->> 2
-             from json_each($5) l
-             cross join cells c on c.cell_id = unhex(l.value ->> 0)
+             select c.cell_id, ",
+        either!(
+            "l.value ->> 1, l.value ->> 2",
+            "(l.value ->> 1)::float8, (l.value ->> 2)::boolean"
+        ),
+        "
+             from ",
+        either!(
+            "json_each($5) l",
+            "jsonb_array_elements($5::jsonb) l (value)"
+        ),
+        "
+             cross join cells c on c.cell_id = ",
+        either!("unhex(l.value ->> 0)", "decode(l.value ->> 0, 'hex')"),
+        "
              where c.status = 0 and c.cell_id <> $4 and ",
         visible!("c."),
         ")
@@ -149,8 +161,15 @@ async fn give_up(
                  where e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0)
          )
          delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
-             select unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
-             where unhex(d.value ->> 0) in (select src from crowded)
+             select ",
+        either!(
+            "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
+             where unhex(d.value ->> 0)",
+            "decode(d.value ->> 0, 'hex'), decode(d.value ->> 1, 'hex')
+             from jsonb_array_elements($6::jsonb) d (value)
+             where decode(d.value ->> 0, 'hex')"
+        ),
+        " in (select src from crowded)
          )"
     );
     bounded(SQL, scope)
@@ -177,7 +196,7 @@ async fn prune(connection: &mut Connection, scope: &Scope, ends: &[CellId]) -> R
                  cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
                  cross join edges e
                      on e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0
-             ) where place > degree
+             ) ranked where place > degree
          )"
     );
     bounded(SQL, scope)
@@ -203,9 +222,15 @@ pub(crate) async fn links(
     ids: &[CellId],
 ) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
     const SQL: Sql = sql!(
-        "select here.cell_id, cast(group_concat(there.cell_id, '') as blob),
-             group_concat(iif(there.cell_id is null, null, printf('%.9g', e.weight)), ',')
-         from ",
+        "select here.cell_id, ",
+        either!(
+            "cast(group_concat(there.cell_id, '') as blob),
+             group_concat(iif(there.cell_id is null, null, printf('%.9g', e.weight)), ',')",
+            "string_agg(there.cell_id, ''::bytea order by there.cell_id),
+             string_agg(case when there.cell_id is not null then e.weight::real::text end, ','
+                 order by there.cell_id)"
+        ),
+        " from ",
         each!("$4"),
         "
          cross join cells here on here.cell_id = unhex(n.value) and ",
@@ -213,7 +238,7 @@ pub(crate) async fn links(
         " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
          left join cells there on there.cell_id = e.dst and ",
         visible!("there."),
-        " group by n.key order by n.key"
+        " group by n.key, here.cell_id order by n.key"
     );
     let rows = scoped(SQL, scope)
         .bind(uuids(ids))

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{BadRow, Fault},
-    sql::{Connection, Sql, sql},
+    sql::{Connection, Sql, either, sql},
     statements::{
         facts::{Facts, from_vector, part, to_vector},
         row::{Columns, from_visibility},
@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Rows that are read in one piece: a few hundred kilobytes, a few megabytes if all texts are as
-/// long as they may be.
+/// Rows of a file that are read in one piece: a few hundred kilobytes, a few megabytes if all
+/// texts are as long as they may be. To a server, each further piece would be a further way.
 const PIECE: usize = 256;
 
 /// Reads changes in pieces. A cell that changes between two pieces is told twice, the second
@@ -38,7 +38,12 @@ pub(crate) async fn changes(
     let mut changes = Vec::new();
     let mut after = after;
     while changes.len() < limit {
-        let wanted = PIECE.min(limit - changes.len());
+        let left = limit - changes.len();
+        let wanted = if connection.is_far() {
+            left
+        } else {
+            left.min(PIECE)
+        };
         let found = piece(connection, scope, after, wanted, &mut changes).await?;
         if found < wanted {
             break;
@@ -48,9 +53,16 @@ pub(crate) async fn changes(
     Ok(changes)
 }
 
+/// What stands in the place of a part that is missing: its length, which is 0.
+macro_rules! no_part {
+    () => {
+        either!("x'00000000'", "'\\x00000000'::bytea")
+    };
+}
+
 /// The columns of one arm of a read.
 macro_rules! frames {
-    ($own_project:literal, $which:expr) => {
+    ($own_project:expr, $which:expr) => {
         concat!(
             "select sequence,
              cell_id || author || ",
@@ -58,9 +70,13 @@ macro_rules! frames {
             " || coalesce(case when ",
             visible!(""),
             " and model_no = (select model_no from tenants where tenant_id = $1)
-                 then vector end, x'00000000') || coalesce(case when ",
+                 then vector end, ",
+            no_part!(),
+            ") || coalesce(case when ",
             visible!(""),
-            " then facts end, x'00000000') as frame
+            " then facts end, ",
+            no_part!(),
+            ") as frame
              from recall_entries
              where tenant_id = $1 and sequence > $4 and ",
             $which
@@ -83,10 +99,15 @@ async fn piece(
     changes: &mut Vec<Change>,
 ) -> Result<usize, Fault> {
     const SQL: Sql = sql!(
-        "select group_concat(sequence, ','), cast(group_concat(frame, '') as blob)
-         from (",
+        "select ",
+        either!(
+            "group_concat(sequence, ','), cast(group_concat(frame, '') as blob)",
+            "string_agg(sequence::text, ',' order by sequence),
+             string_agg(frame, ''::bytea order by sequence)"
+        ),
+        " from (",
         frames!(
-            "x'01'",
+            either!("x'01'", "'\\x01'::bytea"),
             concat!(
                 "project_no = ",
                 own_project!(),
@@ -95,10 +116,10 @@ async fn piece(
         ),
         " union all ",
         frames!(
-            "x'00'",
-            concat!("reach = 2 and project_no is not ", own_project!())
+            either!("x'00'", "'\\x00'::bytea"),
+            concat!("reach = 2 and project_no is distinct from ", own_project!())
         ),
-        " order by 1 limit $5 + 0)"
+        " order by 1 limit $5 + 0) changed"
     );
     let row = scoped(SQL, scope)
         .bind(i64::try_from(after.0).unwrap_or(i64::MAX))
@@ -206,7 +227,9 @@ pub(super) async fn replace(
 ) -> Result<(), Fault> {
     const SQL: Sql = sql!(
         "update recall_entries
-         set sequence = $4, visibility = $5, reach = max(reach, $5), facts = $6,
+         set sequence = $4, visibility = $5, reach = ",
+        either!("max(reach, $5)", "greatest(reach, $5)"),
+        ", facts = $6,
              model_no = coalesce($7, model_no), vector = coalesce($8, vector)
          where project_no = $9 and sequence = $10 and ",
         visible!("")

@@ -163,7 +163,7 @@ async fn same_cell(
         own_project!(),
         ") and cell_type = $5 and layer = $6 and visibility = $7
          and (case when visibility = 0 then author else x'' end) = $8
-         and fingerprint = $9 and status = 0 and cell_id is not $10 and ",
+         and fingerprint = $9 and status = 0 and cell_id is distinct from $10 and ",
         visible!("")
     );
     let row = scoped(SQL, scope)
@@ -192,7 +192,7 @@ async fn cell_of_topic(
          where tenant_id = $1 and project_no = coalesce($4, ",
         own_project!(),
         ") and visibility = $5 and (case when visibility = 0 then author else x'' end) = $6
-         and topic = $7 and status = 0 and cell_id is not $8 and ",
+         and topic = $7 and status = 0 and cell_id is distinct from $8 and ",
         visible!("")
     );
     let Some(topic) = &cell.topic else {

@@ -44,7 +44,7 @@ pub(crate) async fn stale_vectors(
         "select c.cell_id, c.revision, c.embedded_text
          from (select cell_id from (",
         stale!("cell_id"),
-        ") limit $2 + 0) s
+        ") old limit $2 + 0) s
          cross join cells c on c.tenant_id = $1 and c.cell_id = s.cell_id"
     );
     let rows = of_tenant(SQL, tenant)
@@ -168,7 +168,7 @@ pub(crate) async fn statistics(
                  where c.tenant_id = $1 and c.project_no = p.project_no and c.status = 0)),
              (select count(*) from (",
         stale!("1"),
-        ")),
+        ") old),
              (select count(*) from conflicts where tenant_id = $1 and verdict is null)"
     );
     let row = of_tenant(SQL, tenant).fetch_one(connection).await?;

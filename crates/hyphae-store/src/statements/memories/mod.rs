@@ -46,7 +46,7 @@ use uuid::Uuid;
 use crate::{
     error::BadRow,
     statements::models,
-    store::{Store, Verdict},
+    store::{Hold, Store, Verdict},
 };
 
 #[async_trait]
@@ -59,7 +59,7 @@ impl MemoryStore for Store {
     #[tracing::instrument(skip_all, fields(model = %model.id))]
     async fn choose_model(&self, owner: Owner, model: &ChosenModel) -> Result<(), StoreError> {
         let model = model.clone();
-        self.write(move |connection| {
+        self.write(Hold::Tenant(owner.tenant), move |connection| {
             Box::pin(async move {
                 models::choose(connection, owner.tenant, &model).await?;
                 Ok(Verdict::Commit(()))
@@ -82,9 +82,9 @@ impl MemoryStore for Store {
     #[tracing::instrument(skip_all, fields(audit.id = %write.id, steps = write.steps.len()))]
     async fn commit(&self, scope: &Scope, write: &Write) -> Result<Committed, StoreError> {
         let erases = (write.steps.iter()).any(|step| matches!(step, Step::Erase { .. }));
-        let (scope, write) = (scope.clone(), write.clone());
+        let (hold, scope, write) = (Hold::Tenant(scope.tenant), scope.clone(), write.clone());
         let done = self
-            .write(move |connection| {
+            .write(hold, move |connection| {
                 Box::pin(async move { commit::commit(connection, &scope, &write).await })
             })
             .await?;
@@ -118,8 +118,8 @@ impl MemoryStore for Store {
     }
 
     async fn touch(&self, scope: &Scope, ids: &[CellId], at: Timestamp) -> Result<(), StoreError> {
-        let (scope, ids) = (scope.clone(), ids.to_vec());
-        self.write(move |connection| {
+        let (hold, scope, ids) = (Hold::Tenant(scope.tenant), scope.clone(), ids.to_vec());
+        self.write(hold, move |connection| {
             Box::pin(async move {
                 reads::touch(connection, &scope, &ids, at).await?;
                 Ok(Verdict::Commit(()))
@@ -147,7 +147,7 @@ impl MemoryStore for Store {
         vectors: &[(CellId, u32, Vector)],
     ) -> Result<(), StoreError> {
         let (model, vectors) = (model.clone(), vectors.to_vec());
-        self.write(move |connection| {
+        self.write(Hold::Tenant(owner.tenant), move |connection| {
             Box::pin(async move {
                 maintenance::replace_vectors(connection, owner.tenant, &model, &vectors).await?;
                 Ok(Verdict::Commit(()))

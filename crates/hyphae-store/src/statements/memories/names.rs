@@ -76,10 +76,11 @@ fn range_of(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     Some((filled_with(0), filled_with(15)))
 }
 
-/// What every beginning of `$4` stands before: no byte of a text is so great.
+/// What every beginning of `$4` stands before: no byte of a text is so great. Postgres takes no
+/// such byte; the last of all characters, which is none that anybody writes, is as good.
 macro_rules! end {
     () => {
-        "$4 || cast(x'ff' as text)"
+        $crate::sql::either!("$4 || cast(x'ff' as text)", "$4 || chr(1114111)")
     };
 }
 
@@ -106,7 +107,7 @@ macro_rules! next_tag {
             end!(),
             " and ",
             visible!("t."),
-            " order by t.tag limit 1))))"
+            " order by t.tag limit 1))) least)"
         )
     };
 }

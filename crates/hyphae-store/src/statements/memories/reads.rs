@@ -79,7 +79,7 @@ pub(crate) async fn cell_of_topic(
          where c.tenant_id = $1 and c.project_no = ",
         own_project!(),
         " and c.visibility = $4
-         and (case when c.visibility = 0 then c.author else x'' end) = iif($4 = 0, $3, x'')
+         and (case when c.visibility = 0 then c.author else x'' end) = case when $4 = 0 then $3 else x'' end
          and c.topic = $5 and c.status = 0 and ",
         visible!("c.")
     );

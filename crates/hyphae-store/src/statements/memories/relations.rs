@@ -111,7 +111,7 @@ async fn bring_back(
     relation: &Relation,
 ) -> Result<(), Fault> {
     let sql = sql!(
-        "update edges set weight = $5, author = $6, created_at = $7, reason = $8, active = 1
+        "update edges set weight = $5, author = $6, created_at = $7, reason = $8, active = true
          where tenant_id = $1 and edge_id = $4"
     );
     scoped(sql, scope)
@@ -196,7 +196,7 @@ pub(crate) async fn relations(
          ) near
          cross join edges e on e.tenant_id = $1 and e.edge_id = near.edge_id",
         both_ends!("e.src", "e.dst"),
-        "where e.active or $5 order by e.created_at, e.edge_id"
+        "where (e.active or $5) order by e.created_at, e.edge_id"
     );
     let rows = scoped(SQL, scope)
         .bind(uuids(ids))

@@ -1,7 +1,7 @@
 //! The next state of a cell. The one before stays as a revision.
 
 use hyphae_core::{
-    cell::Cell,
+    cell::{Cell, Status},
     ports::{Committed, Derived, Revision, Write},
     scope::Scope,
 };
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::Fault,
-    sql::{Connection, Sql, sql},
+    sql::{Connection, Sql, either, sql},
     statements::{
         row::from_time,
         scope::{scoped, visible},
@@ -39,13 +39,19 @@ pub(super) async fn revise(
     let derived = revision.derived.as_ref();
     let next = next_state(&kept.cell, &revision.cell, derived)?;
     let reason = write.reason.as_deref();
+    let fingerprint = next.content.fingerprint();
+    let own = insert::Own {
+        project: Some(kept.entry.project),
+        id: Some(id),
+    };
+    if connection.fails_as_a_whole() && next.status == Status::Active {
+        let stop = insert::twin(connection, scope, &next, fingerprint, own).await?;
+        if stop.is_some() {
+            return Ok(stop);
+        }
+    }
     add_revision(connection, scope, &next, reason).await?;
     if !replace_state(connection, scope, &next, derived, sequence).await? {
-        let fingerprint = next.content.fingerprint();
-        let own = insert::Own {
-            project: Some(kept.entry.project),
-            id: Some(id),
-        };
         let stop = insert::twin(connection, scope, &next, fingerprint, own).await?;
         let stop = stop.ok_or_else(|| Fault::other("a cell cannot be changed like this"))?;
         return Ok(Some(stop));
@@ -146,7 +152,8 @@ async fn replace_state(
     sequence: i64,
 ) -> Result<bool, Fault> {
     const SQL: Sql = sql!(
-        "update or ignore cells
+        either!("update or ignore cells", "update cells"),
+        "
          set embedded_text = coalesce($5, embedded_text), fingerprint = coalesce($6, fingerprint),
              content = $7, cell_type = $8, salience = $9, confidence = $10, visibility = $11,
              status = $12, revision = $13, content_revision = $14, topic = $15, tags = $16,

@@ -2,11 +2,10 @@
 
 use hyphae_core::{
     cell::{Cell, Status},
-    label::Tag,
     scope::Scope,
 };
 
-use super::{json, kept::Kept};
+use super::kept::Kept;
 use crate::{
     error::Fault,
     sql::{Connection, Sql, each, sql},
@@ -38,7 +37,7 @@ pub(super) async fn add(
         .bind(cell.id.uuid())
         .bind(cell.author.uuid())
         .bind(from_visibility(cell.visibility))
-        .bind(names(cell)?)
+        .bind(names(cell))
         .execute(connection)
         .await?;
     Ok(())
@@ -64,13 +63,15 @@ pub(super) async fn remove(
     scoped(SQL, scope)
         .bind(kept.entry.project)
         .bind(kept.cell.id.uuid())
-        .bind(names(&kept.cell)?)
+        .bind(names(&kept.cell))
         .execute(connection)
         .await?;
     Ok(())
 }
 
-fn names(cell: &Cell) -> Result<String, Fault> {
-    let names: Vec<&str> = cell.tags.iter().map(Tag::as_str).collect();
-    Ok(json(&names)?)
+fn names(cell: &Cell) -> Vec<String> {
+    cell.tags
+        .iter()
+        .map(|tag| tag.as_str().to_owned())
+        .collect()
 }

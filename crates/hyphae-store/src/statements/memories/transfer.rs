@@ -13,7 +13,7 @@ use hyphae_core::{
     scope::{Owner, Project},
 };
 
-use crate::store::{Store, Verdict};
+use crate::store::{Hold, Store, Verdict};
 
 #[async_trait]
 impl TransferStore for Store {
@@ -34,7 +34,7 @@ impl TransferStore for Store {
     #[tracing::instrument(skip_all, fields(items = items.len()))]
     async fn put_items(&self, owner: Owner, items: &[Item]) -> Result<Vec<Put>, StoreError> {
         let items = items.to_vec();
-        self.write(move |connection| {
+        self.write(Hold::Tenant(owner.tenant), move |connection| {
             Box::pin(async move {
                 let puts = put::put_items(connection, owner.tenant, &items).await?;
                 Ok(Verdict::Commit(puts))

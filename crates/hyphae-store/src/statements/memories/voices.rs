@@ -148,7 +148,7 @@ pub(crate) async fn cell_of_key(
          cross join cells c on c.cell_id = k.cell_id and ",
         visible!("c."),
         " where k.tenant_id = $1 and k.credential_id = $3 and k.key = $4
-         order by k.project_no is ",
+         order by k.project_no is not distinct from ",
         own_project!(),
         " desc, c.cell_id limit 1"
     );

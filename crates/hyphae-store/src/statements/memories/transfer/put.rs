@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     error::{BadRow, Fault},
-    sql::{Connection, sql},
+    sql::{Connection, either, sql},
     statements::{
         models::{self, NO_MODEL, Turns, check_dimension, give_back, take_turns},
         row::{
@@ -387,7 +387,9 @@ impl Taking {
             "insert into diffs (tenant_id, project_no, sequence, diff_id, kind, cell_id,
                  revision, other, changed_by, author, visibility, reach, cell_type, salience,
                  created_at)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, max($11, $12), $13, $14, $15)"
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ",
+            either!("max($11, $12)", "greatest($11, $12)"),
+            ", $13, $14, $15)"
         );
         of_tenant(sql, self.tenant)
             .bind(home.project)

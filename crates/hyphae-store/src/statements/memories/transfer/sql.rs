@@ -245,9 +245,9 @@ macro_rules! diffs {
     ($from:literal, $which:literal) => {
         concat!(
             "select d.sequence, d.diff_id, d.kind, d.cell_id, d.revision,
-                 iif($2 is null or ",
+                 case when $2 is null or ",
             wanted!(o),
-            ", d.other, null), d.changed_by, d.cell_type, d.salience, d.created_at,
+            " then d.other end, d.changed_by, d.cell_type, d.salience, d.created_at,
                  d.visibility, c.cell_id is not null, p.name, d.author from ",
             $from,
             " left join cells c on c.tenant_id = $1 and c.cell_id = d.cell_id
