@@ -54,30 +54,34 @@ pub fn weight(cosine: f32) -> f32 {
 }
 
 /// Returns those of `candidates` that a node keeps as neighbours, nearest first, at most
-/// `degree`. `cosine` tells how near two candidates are to each other.
+/// `degree`. `cosine` tells how near two of them, by their places, are to each other.
 ///
 /// A candidate is kept unless `α · d(candidate, kept) <= d(candidate, node)` for one that is
 /// kept already, with `d = 1 − cosine`. The nearest is always kept.
 pub fn neighbours(
-    mut candidates: Vec<Candidate>,
+    candidates: &[Candidate],
     degree: usize,
-    cosine: impl Fn(CellId, CellId) -> f32,
+    cosine: impl Fn(usize, usize) -> f32,
 ) -> Vec<Candidate> {
-    candidates.sort_unstable_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
-    let mut kept: Vec<Candidate> = Vec::with_capacity(degree);
-    for candidate in candidates {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_unstable_by(|&a, &b| {
+        let (a, b) = (candidates[a], candidates[b]);
+        b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id))
+    });
+    let mut kept: Vec<usize> = Vec::with_capacity(degree);
+    for at in order {
         if kept.len() == degree {
             break;
         }
-        let to_node = 1.0 - candidate.cosine;
+        let to_node = 1.0 - candidates[at].cosine;
         let blocked = kept
             .iter()
-            .any(|other| ALPHA * (1.0 - cosine(candidate.id, other.id)) <= to_node);
+            .any(|&other| ALPHA * (1.0 - cosine(at, other)) <= to_node);
         if !blocked {
-            kept.push(candidate);
+            kept.push(at);
         }
     }
-    kept
+    kept.into_iter().map(|at| candidates[at]).collect()
 }
 
 #[cfg(test)]
@@ -93,16 +97,20 @@ mod tests {
     /// Candidates on a circle, the node at angle 0.
     fn check(angles: &[f32], degree: usize, want: &[u128]) {
         let cosine = |a: f32, b: f32| (a - b).to_radians().cos();
-        let angle = |id: CellId| angles[id.uuid().as_u128() as usize];
-        let candidates = (0..angles.len())
+        let candidates: Vec<Candidate> = (0..angles.len())
             .map(|n| Candidate {
                 id: id(n as u128),
                 cosine: cosine(angles[n], 0.0),
             })
             .collect();
-        let kept = neighbours(candidates, degree, |a, b| cosine(angle(a), angle(b)));
+        let kept = neighbours(&candidates, degree, |a, b| cosine(angles[a], angles[b]));
         let ids: Vec<u128> = kept.iter().map(|c| c.id.uuid().as_u128()).collect();
         assert_eq!(ids, want);
+    }
+
+    #[test]
+    fn the_order_of_the_candidates_does_not_matter() {
+        check(&[-30.0, 22.0, 21.0, -31.0, 20.0], 24, &[4, 0]);
     }
 
     #[test]

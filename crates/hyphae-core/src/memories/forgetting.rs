@@ -15,10 +15,11 @@ use super::{
 };
 use crate::{
     audit::{Action, Via},
-    cell::{Cell, Status},
+    cell::{Cell, Status, Visibility},
     diff::DiffKind,
     ids::CellId,
     ports::{Committed, Revision, Step},
+    recall::{self, Distance, Filter, Query, When},
     relation::{Relation, RelationKind},
     scope::Scope,
 };
@@ -90,7 +91,10 @@ impl Memories {
         let _storing = self.storing.lock().await;
         let mut confirmed = false;
         for _ in 0..ATTEMPTS {
-            let asked = self.asked(scope, &request.targets, request.mode).await?;
+            let mut asked = self.asked(scope, &request.targets, request.mode).await?;
+            if request.mode == Forgetting::Restore {
+                self.mark_taken(scope, &mut asked).await?;
+            }
             if !request.apply {
                 let token = self.preview(scope, &asked);
                 return Ok(Forgotten {
@@ -205,6 +209,61 @@ impl Memories {
             items: items.collect(),
             mode,
         })
+    }
+
+    /// Marks what cannot be brought back because another memory has its place by now.
+    async fn mark_taken(&self, scope: &Scope, asked: &mut Asked) -> Result<(), MemoryError> {
+        for item in asked.items.iter_mut().filter(|item| item.will_change()) {
+            if let Some(Forgettable::Cell(cell)) = &item.what
+                && let Some(by) = self.in_the_place_of(scope, cell).await?
+            {
+                item.outcome = ForgetOutcome::Taken(by);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the active memory that says the same to the same people, or stands for the same
+    /// topic.
+    async fn in_the_place_of(
+        &self,
+        scope: &Scope,
+        cell: &Cell,
+    ) -> Result<Option<CellId>, MemoryError> {
+        /// More than ever have one text: one a type, a visibility and an author.
+        const TWINS: usize = 64;
+        if let Some(topic) = &cell.topic {
+            let holder = self.store.cell_of_topic(scope, topic, cell.visibility);
+            if let Some(holder) = holder.await?.filter(|holder| holder.id != cell.id) {
+                return Ok(Some(holder.id));
+            }
+        }
+        let index = self.fresh_index(scope).await?;
+        let hits = index.lock().await.search(
+            &Query {
+                vector: None,
+                terms: &recall::terms_of(cell.content.as_str()),
+                fingerprint: cell.content.fingerprint(),
+                filter: &Filter::at(When::Ever),
+                k: TWINS,
+            },
+            &self.scoring,
+        );
+        let same: Vec<CellId> = hits
+            .iter()
+            .filter(|hit| hit.distance == Distance::IDENTICAL)
+            .map(|hit| hit.id)
+            .collect();
+        let twins = self.store.cells(scope, &same).await?;
+        let place = |cell: &Cell| {
+            let to = (cell.visibility == Visibility::Private).then_some(cell.author);
+            let kind = (cell.cell_type, cell.layer, cell.visibility, to);
+            (cell.project.clone(), kind, cell.content.fingerprint())
+        };
+        let twin = twins.iter().find(|twin| {
+            twin.id != cell.id && twin.status == Status::Active && place(twin) == place(cell)
+        });
+        Ok(twin.map(|twin| twin.id))
     }
 
     async fn steps_of(&self, scope: &Scope, asked: &Asked) -> Result<Vec<Step>, MemoryError> {

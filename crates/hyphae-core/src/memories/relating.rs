@@ -243,8 +243,9 @@ impl Memories {
     /// are retracted; if both do, the link that says they contradict each other is.
     ///
     /// # Errors
-    /// [`MemoryError::NotFound`], [`MemoryError::ConflictClosed`], [`MemoryError::NoReason`];
-    /// nothing is changed then.
+    /// [`MemoryError::NotFound`], [`MemoryError::ConflictClosed`], [`MemoryError::NoReason`], or
+    /// [`MemoryError::Inactive`] if the side that is to win takes no part in recall; nothing is
+    /// changed then.
     #[tracing::instrument(skip_all, fields(conflict.id = %id, verdict = %verdict))]
     pub async fn resolve(
         &self,
@@ -268,6 +269,17 @@ impl Memories {
             }
             let left = self.cell(scope, conflict.left).await?;
             let right = self.cell(scope, conflict.right).await?;
+            let winner = match verdict {
+                Verdict::Left => Some(&left),
+                Verdict::Right => Some(&right),
+                Verdict::Both | Verdict::Neither => None,
+            };
+            if let Some(winner) = winner.filter(|winner| winner.status != Status::Active) {
+                return Err(MemoryError::Inactive {
+                    id: winner.id,
+                    status: winner.status,
+                });
+            }
             let diff = self.new_diff();
             let mut steps = vec![Step::CloseConflict {
                 id,

@@ -12,8 +12,9 @@ use crate::{
     label::{Tag, Topic},
     mask,
     ports::{Committed, Derived, NewCell, Revision, Step},
-    recall::{self, Filter, ProjectIndex, Query, Vector},
+    recall::{self, Filter, Near, ProjectIndex, Query, Vector},
     scope::Scope,
+    topology,
 };
 
 /// A memory that was masked, checked and embedded.
@@ -98,10 +99,13 @@ impl Memories {
             return self.already(scope, ready, id, true).await;
         }
         let index = self.fresh_index(scope).await?;
-        let (step, id, outcome) = match self.place_of(scope, ready, &index).await? {
+        let near = (index.lock().await).nearest(&ready.vector, BASE_LAYER, topology::CANDIDATES);
+        let mut similar = None;
+        let (step, id, outcome) = match self.place_of(scope, ready, &index, &near).await? {
             Place::Own => {
-                let new = self.new_cell(scope, ready, &index).await?;
+                let new = self.new_cell(scope, ready, &index, &near).await?;
                 let id = new.cell.id;
+                similar = Some(self.similar_in(&*index.lock().await, ready, id));
                 (Step::Insert(Box::new(new)), id, Outcome::Created)
             }
             Place::In(cell, outcome) => {
@@ -117,7 +121,10 @@ impl Memories {
         let mut write = self.write(ready.action(), via, steps);
         write.redactions = ready.redactions;
         match self.store.commit(scope, &write).await? {
-            Committed::Done(_) => self.held(scope, ready, id, outcome).await.map(Some),
+            Committed::Done(_) => match similar {
+                Some(similar) => Ok(Some(created(ready, id, similar))),
+                None => self.held(scope, ready, id, outcome).await.map(Some),
+            },
             Committed::Same(id) => self.same_text(scope, ready, via, id).await,
             Committed::KeyUsed(id) => self.already(scope, ready, id, true).await,
             Committed::TopicTaken(_)
@@ -261,6 +268,10 @@ impl Memories {
     ) -> Result<Vec<Similar>, MemoryError> {
         let index = self.fresh_index(scope).await?;
         let index = index.lock().await;
+        Ok(self.similar_in(&index, ready, itself))
+    }
+
+    fn similar_in(&self, index: &ProjectIndex, ready: &Ready, itself: CellId) -> Vec<Similar> {
         let hits = index.search(
             &Query {
                 vector: Some(&ready.vector),
@@ -276,7 +287,7 @@ impl Memories {
             id: hit.id,
             distance: hit.distance,
         });
-        Ok(similar.collect())
+        similar.collect()
     }
 
     async fn place_of(
@@ -284,6 +295,7 @@ impl Memories {
         scope: &Scope,
         ready: &Ready,
         index: &Mutex<ProjectIndex>,
+        near: &[Near],
     ) -> Result<Place, MemoryError> {
         if let Some(topic) = &ready.memory.topic {
             let visibility = ready.memory.visibility;
@@ -292,7 +304,7 @@ impl Memories {
                 Place::In(Box::new(cell), Outcome::Revised)
             }));
         }
-        let same = self.same_in_other_words(scope, index, ready).await?;
+        let same = self.same_in_other_words(scope, index, near, ready).await?;
         Ok(same.map_or(Place::Own, |cell| {
             Place::In(Box::new(cell), Outcome::Merged)
         }))
@@ -303,6 +315,7 @@ impl Memories {
         scope: &Scope,
         ready: &Ready,
         index: &Mutex<ProjectIndex>,
+        near: &[Near],
     ) -> Result<NewCell, MemoryError> {
         let memory = &ready.memory;
         let previous = match memory.origin.session {
@@ -314,7 +327,7 @@ impl Memories {
             .and_then(|cell| cell.origin.position)
             .map_or(0, |position| position.saturating_add(1));
         let links = self
-            .semantic_links(scope, index, &ready.vector, None)
+            .semantic_links(scope, index, &ready.vector, near, None)
             .await?;
         let cell = Cell {
             id: CellId::new(self.clock.new_id()),
@@ -419,8 +432,9 @@ impl Memories {
         at: Timestamp,
         vector: &[f32],
     ) -> Result<Derived, MemoryError> {
+        let near = (index.lock().await).nearest(vector, BASE_LAYER, topology::CANDIDATES);
         let links = self
-            .semantic_links(scope, index, vector, Some(cell.id))
+            .semantic_links(scope, index, vector, &near, Some(cell.id))
             .await?;
         Ok(Derived {
             fingerprint: cell.content.fingerprint(),
@@ -441,14 +455,16 @@ impl Memories {
         &self,
         scope: &Scope,
         index: &Mutex<ProjectIndex>,
+        near: &[Near],
         ready: &Ready,
     ) -> Result<Option<Cell>, MemoryError> {
+        /// More of the nearest than ever say the same in other words.
+        const LOOKED_AT: usize = 8;
         let limit = self.embedder.model().calibration.near_duplicate_from;
         let near: Vec<CellId> = {
             let index = index.lock().await;
-            index
-                .nearest(&ready.vector, BASE_LAYER, 8)
-                .into_iter()
+            near.iter()
+                .take(LOOKED_AT)
                 .filter(|near| near.cosine >= limit)
                 .filter(|near| {
                     index.summary(near.id).is_some_and(|other| {
@@ -472,6 +488,21 @@ impl Memories {
                 && cell.origin.said_at == ready.memory.origin.said_at
                 && recall::say_the_same(cell.content.as_str(), ready.content.as_str())
         }))
+    }
+}
+
+/// Tells what became of a memory that a new cell holds: nobody can have revised it or disputed
+/// it yet.
+fn created(ready: &Ready, id: CellId, similar: Vec<Similar>) -> Stored {
+    Stored {
+        id,
+        revision: 1,
+        layer: BASE_LAYER,
+        outcome: Outcome::Created,
+        similar,
+        conflict: None,
+        redactions: ready.redactions as usize,
+        key_reused: false,
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     filter::{Filter, Judge, Mark, Row, Span},
     score::{Distance, Scoring, Words},
     terms::{Term, TermHasher, Terms},
-    vector::{Probe, Vector},
+    vector::{Probe, View},
 };
 use crate::{
     cell::{CellType, Fingerprint, Layer, Status, Validity, Visibility},
@@ -375,14 +375,14 @@ impl ProjectIndex {
     }
 
     /// Returns a cell's vector, if it is in the index.
-    pub fn vector(&self, id: CellId) -> Option<Vector> {
+    pub(crate) fn vector(&self, id: CellId) -> Option<View<'_>> {
         let at = *self.place.get(&id)? as usize;
         let numbers = self
             .numbers
             .get(at * self.dimension..(at + 1) * self.dimension)?;
-        self.marks[at].has_vector.then(|| Vector {
+        self.marks[at].has_vector.then(|| View {
             scale: self.scales[at],
-            numbers: numbers.into(),
+            numbers,
         })
     }
 

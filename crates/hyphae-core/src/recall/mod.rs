@@ -14,4 +14,5 @@ pub use index::{Hit, Near, ProjectIndex, Query, Summary};
 pub use score::{Distance, Scoring};
 pub use terms::{Term, Terms};
 pub use vector::Vector;
+pub(crate) use vector::View;
 pub use words::{say_the_same, terms_of};

@@ -34,7 +34,42 @@ impl Vector {
 
     /// Returns the cosine of two vectors of the same model, in about [-1, 1].
     pub fn cosine(&self, other: &Self) -> f32 {
-        Probe::of(self).cosine(other.scale, &other.numbers)
+        self.view().cosine(other.view())
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            scale: self.scale,
+            numbers: &self.numbers,
+        }
+    }
+}
+
+/// A kept vector where it lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) scale: f32,
+    pub(crate) numbers: &'a [i8],
+}
+
+impl View<'_> {
+    /// Returns the cosine of two vectors of the same model, in about [-1, 1].
+    pub(crate) fn cosine(self, other: View<'_>) -> f32 {
+        Arch::new().dispatch(Product(self.numbers, other.numbers)) as f32
+            * (self.scale * other.scale)
+    }
+}
+
+/// The exact sum of products of two kept vectors.
+struct Product<'a>(&'a [i8], &'a [i8]);
+
+impl pulp::NullaryFnOnce for Product<'_> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn call(self) -> i32 {
+        let pairs = self.0.iter().zip(self.1);
+        pairs.map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()
     }
 }
 
@@ -69,13 +104,7 @@ impl Probe {
         }
     }
 
-    pub(crate) fn of(vector: &Vector) -> Self {
-        Self {
-            scale: vector.scale,
-            numbers: vector.numbers.iter().map(|&x| i16::from(x)).collect(),
-        }
-    }
-
+    #[inline(always)]
     pub(crate) fn cosine(&self, scale: f32, numbers: &[i8]) -> f32 {
         product(&self.numbers, numbers) as f32 * (self.scale * scale)
     }
@@ -122,8 +151,7 @@ impl<W: Fn(usize) -> bool, F: FnMut(usize, f32)> pulp::NullaryFnOnce for Scan<'_
         let rows = self.scales.iter().zip(self.numbers.chunks_exact(width));
         for (row, (scale, kept)) in rows.enumerate() {
             if (self.wanted)(row) {
-                let cosine = product(&self.probe.numbers, kept) as f32 * (self.probe.scale * scale);
-                (self.found)(row, cosine);
+                (self.found)(row, self.probe.cosine(*scale, kept));
             }
         }
     }
@@ -194,6 +222,18 @@ mod tests {
             .map(|row| (row, probe.cosine(rows[row].scale, &rows[row].numbers)))
             .collect();
         assert_eq!(found, want);
+    }
+
+    #[test]
+    fn the_cosine_of_two_kept_vectors_is_the_sum_of_products() {
+        for (seed, width) in [(1, 1), (2, 15), (3, 256), (4, 384), (5, 385)] {
+            let (a, b) = (unit(seed, width), unit(seed + 50, width));
+            let (a, b) = (Vector::quantise(&a), Vector::quantise(&b));
+            let products = a.numbers.iter().zip(&b.numbers);
+            let sum: i32 = products.map(|(&x, &y)| i32::from(x) * i32::from(y)).sum();
+            assert_eq!(a.cosine(&b), sum as f32 * (a.scale * b.scale));
+            assert_eq!(a.cosine(&b), b.cosine(&a));
+        }
     }
 
     #[test]

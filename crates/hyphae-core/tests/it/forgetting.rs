@@ -323,7 +323,39 @@ async fn what_was_superseded_comes_back_without_the_link_that_superseded_it() {
 }
 
 #[tokio::test]
+async fn what_another_person_says_to_themselves_is_in_nobodys_way() {
+    use ForgetOutcome::Done;
+    let rig = Rig::new().await;
+    let old = rig.created("tea is at four").await.id;
+    rig.forgets(&cells(&[old]), Forgetting::Retract).await;
+    let own = NewMemory {
+        visibility: Visibility::Private,
+        ..NewMemory::new("tea is at four")
+    };
+    rig.keep(own).await;
+    let done = rig.forgets(&cells(&[old]), Forgetting::Restore).await;
+    assert_eq!(done, [Done(Forgetting::Restore)]);
+}
+
+#[tokio::test]
+async fn of_two_that_say_the_same_one_is_not_brought_back() {
+    let rig = Rig::new().await;
+    let first = rig.created("tea is at four").await.id;
+    rig.forgets(&cells(&[first]), Forgetting::Retract).await;
+    let second = rig.created("tea is at four").await.id;
+    rig.forgets(&cells(&[second]), Forgetting::Retract).await;
+    let both = request(&cells(&[first, second]), Forgetting::Restore);
+    let refused = rig.do_forget(&both).await;
+    assert!(
+        matches!(refused, Err(MemoryError::Duplicate { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(rig.cell(first).await.status, Status::Retracted);
+}
+
+#[tokio::test]
 async fn what_another_memory_says_by_now_is_not_brought_back() {
+    use ForgetOutcome::{Done, Taken};
     let rig = Rig::new().await;
     let old = NewMemory {
         topic: topic("tea"),
@@ -331,27 +363,31 @@ async fn what_another_memory_says_by_now_is_not_brought_back() {
     };
     let old = rig.keep(old).await.id;
     rig.forgets(&cells(&[old]), Forgetting::Retract).await;
+    let other = rig.created("coffee is at ten").await.id;
     let same = rig.created("tea is at four").await.id;
-    let refused = rig
-        .do_forget(&request(&cells(&[old]), Forgetting::Restore))
+    rig.forgets(&cells(&[other]), Forgetting::Retract).await;
+    let preview = ForgetRequest {
+        apply: false,
+        ..request(&cells(&[old]), Forgetting::Restore)
+    };
+    let shown = rig.do_forget(&preview).await.unwrap();
+    assert_eq!(shown.items[0].outcome, Taken(same));
+    // The others are brought back.
+    let done = rig
+        .forgets(&cells(&[old, other]), Forgetting::Restore)
         .await;
-    assert!(
-        matches!(refused, Err(MemoryError::Duplicate { id }) if id == same),
-        "{refused:?}"
-    );
+    assert_eq!(done, [Taken(same), Done(Forgetting::Restore)]);
+    assert_eq!(rig.cell(other).await.status, Status::Active);
+    assert_eq!(rig.cell(old).await.status, Status::Retracted);
+
     rig.forgets(&cells(&[same]), Forgetting::Retract).await;
     let of_topic = NewMemory {
         topic: topic("tea"),
         ..NewMemory::new("tea is at five")
     };
     let of_topic = rig.keep(of_topic).await.id;
-    let refused = rig
-        .do_forget(&request(&cells(&[old]), Forgetting::Restore))
-        .await;
-    assert!(
-        matches!(refused, Err(MemoryError::Duplicate { id }) if id == of_topic),
-        "{refused:?}"
-    );
+    let done = rig.forgets(&cells(&[old]), Forgetting::Restore).await;
+    assert_eq!(done, [Taken(of_topic)]);
     assert_eq!(rig.cell(old).await.status, Status::Retracted);
 }
 

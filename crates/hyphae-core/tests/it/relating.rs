@@ -274,6 +274,24 @@ async fn a_verdict_for_one_side_supersedes_the_other() {
 }
 
 #[tokio::test]
+async fn what_takes_no_part_in_recall_wins_no_conflict() {
+    for (verdict, side) in [(Verdict::Left, 0), (Verdict::Right, 1)] {
+        let rig = Rig::new().await;
+        let sides = rig.two().await;
+        let id = rig.dispute(sides[0], sides[1]).await;
+        rig.forget(sides[side], Forgetting::Retract).await;
+        let refused = rig.resolve(id, verdict).await;
+        assert!(
+            matches!(refused, Err(MemoryError::Inactive { id, .. }) if id == sides[side]),
+            "{refused:?}"
+        );
+        assert_eq!(rig.cell(sides[1 - side]).await.status, Status::Active);
+        let kept = rig.store.conflict(&rig.scope(), id).await.unwrap().unwrap();
+        assert_eq!(kept.resolution, None);
+    }
+}
+
+#[tokio::test]
 async fn a_verdict_for_neither_takes_both_back_and_one_for_both_only_the_link() {
     let rig = Rig::new().await;
     let [a, b] = rig.two().await;

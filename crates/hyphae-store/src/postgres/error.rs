@@ -10,9 +10,9 @@ pub(crate) fn of_postgres(error: Error, place: &str) -> StoreError {
     };
     let message = match code {
         SqlState::LOCK_NOT_AVAILABLE
-        | SqlState::QUERY_CANCELED
         | SqlState::T_R_DEADLOCK_DETECTED
         | SqlState::T_R_SERIALIZATION_FAILURE => return StoreError::Locked,
+        SqlState::QUERY_CANCELED => format!("{place} takes too long to answer; try again"),
         SqlState::DISK_FULL => return StoreError::Full,
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
             return StoreError::Damaged {

@@ -1,5 +1,5 @@
-//! Connections to one database file: one that writes, a few that read, each opened when it is
-//! first needed.
+//! Connections to one database file: one that writes, and reads while nothing is to be written,
+//! and a few that only read; each is opened when it is first needed.
 //!
 //! A write runs in a task of its own that holds the writing connection, so that a caller who
 //! goes away leaves neither half a change nor an open transaction. A connection that has seen an
@@ -99,6 +99,9 @@ impl Connections {
         let writing = common
             .clone()
             .synchronous(SqliteSynchronous::Full)
+            // A new memory touches some hundred pages all over the file; with SQLite's 2 MB of
+            // them each would be read anew. In KiB.
+            .pragma("cache_size", "-16384")
             // Erased text must not linger in free pages.
             .pragma("secure_delete", "on")
             // A large import must not leave a large log behind.
@@ -141,6 +144,16 @@ impl Connections {
             .await
             .map_err(|_| Fault::other("the store is closed"))?;
         still_there(&self.place, &self.file)?;
+        // What it wrote last is still in its pages; every other connection has to read anew.
+        if let Ok(mut writer) = self.writer.try_lock()
+            && let Some(mut connection) = writer.take()
+        {
+            let result = work(&mut connection).await;
+            if is_usable_after(&result) {
+                *writer = Some(connection);
+            }
+            return result;
+        }
         let idle = self.idle().pop();
         let mut connection = match idle {
             Some(connection) => connection,
@@ -169,12 +182,12 @@ impl Connections {
         let options = self.writing.clone();
         let (place, file) = (self.place.clone(), Arc::clone(&self.file));
         let task = tokio::spawn(async move {
+            still_there(&place, &file)?;
             let mut connection = match writer.take() {
                 Some(connection) => connection,
                 None => connect(&options, &place, &file).await?,
             };
-            let checked = || still_there(&place, &file);
-            let result = transact(&mut connection, work, checked).await;
+            let result = transact(&mut connection, work, || still_there(&place, &file)).await;
             if is_usable_after(&result) {
                 *writer = Some(connection);
             } else {

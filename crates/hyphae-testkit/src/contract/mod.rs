@@ -156,7 +156,7 @@ macro_rules! memory_contract {
             confirmations_of_earlier_texts_stay_until_their_writer_confirms_again
             only_the_expected_revision_is_confirmed
             several_cells_are_confirmed_at_once_and_asked_for_together
-            a_revision_keeps_the_time_of_a_confirmation_that_it_knows_of
+            a_revision_keeps_the_time_of_a_confirmation
             what_is_hidden_is_not_confirmed
             a_conflict_comes_back_with_every_field_open_and_decided
             two_cells_have_one_open_conflict_whichever_is_left

@@ -47,10 +47,7 @@ pub(crate) async fn connect(
         })
         .collect();
     add(connection, scope, id, links).await?;
-    if !drops.is_empty() {
-        give_up(connection, scope, &ends, &drops).await?;
-    }
-    prune(connection, scope, &ends).await
+    prune(connection, scope, &ends, &drops).await
 }
 
 /// Takes away the links that lead from a cell.
@@ -142,65 +139,49 @@ async fn add(
     Ok(())
 }
 
-/// Takes named links away from those of `ends` that have too many.
-async fn give_up(
+/// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
+/// the weakest, of equal ones the link to the younger cell.
+async fn prune(
     connection: &mut Connection,
     scope: &Scope,
     ends: &[CellId],
     drops: &[(String, String)],
 ) -> Result<(), Fault> {
     const SQL: Sql = sql!(
-        "with crowded (src) as materialized (
-             select c.cell_id from ",
+        "with ends (src, degree) as materialized (
+             select c.cell_id, ",
+        degree!(),
+        " from ",
         each!("$5"),
         "
              cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-             where ",
-        degree!(),
-        " < (select count(*) from edges e
-                 where e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0)
-         )
-         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+         ), drops (src, dst) as materialized (
              select ",
         either!(
-            "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d
-             where unhex(d.value ->> 0)",
+            "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d",
             "decode(d.value ->> 0, 'hex'), decode(d.value ->> 1, 'hex')
-             from jsonb_array_elements($6::jsonb) d (value)
-             where decode(d.value ->> 0, 'hex')"
+             from jsonb_array_elements($6::jsonb) d (value)"
         ),
-        " in (select src from crowded)
+        "
+         ), crowd (src, dst, degree, dropped, weight) as materialized (
+             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
+             from ends
+             cross join edges e on e.tenant_id = $1 and e.src = ends.src and e.kind = 0
+             where degree < (
+                 select count(*) from edges e
+                 where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
+         )
+         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select src, dst from (
+                 select src, dst, degree, dropped, row_number() over (
+                     partition by src order by dropped, weight desc, dst) as place
+                 from crowd
+             ) ranked where dropped or place > degree
          )"
     );
     bounded(SQL, scope)
         .bind(uuids(ends))
         .bind(json(drops)?)
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// Takes the weakest links away from those of `ends` that have too many; of equal ones the link
-/// to the younger cell.
-async fn prune(connection: &mut Connection, scope: &Scope, ends: &[CellId]) -> Result<(), Fault> {
-    const SQL: Sql = sql!(
-        "delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
-             select src, dst from (
-                 select e.src, e.dst, ",
-        degree!(),
-        " as degree,
-                     row_number() over (partition by e.src order by e.weight desc, e.dst) as place
-                 from ",
-        each!("$5"),
-        "
-                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-                 cross join edges e
-                     on e.tenant_id = $1 and e.src = c.cell_id and e.kind = 0
-             ) ranked where place > degree
-         )"
-    );
-    bounded(SQL, scope)
-        .bind(uuids(ends))
         .execute(connection)
         .await?;
     Ok(())

@@ -112,6 +112,8 @@ fn next_state(kept: &Cell, next: &Cell, derived: Option<&Derived>) -> Result<Cel
     }
     Ok(Cell {
         updated_at: next.updated_at.max(kept.updated_at),
+        // Somebody may have confirmed it since it was read: that changes no revision.
+        verified_at: next.verified_at.max(kept.verified_at),
         ..next.clone()
     })
 }

@@ -190,15 +190,28 @@ pub async fn several_cells_are_confirmed_at_once_and_asked_for_together(subject:
     assert_eq!(of(&world, &ana, &[]).await, []);
 }
 
-pub async fn a_revision_keeps_the_time_of_a_confirmation_that_it_knows_of(subject: &dyn Subject) {
+pub async fn a_revision_keeps_the_time_of_a_confirmation(subject: &dyn Subject) {
     let world = World::new(subject).await;
     let scope = world.owner().await.in_project(project("p"));
-    let cell = world.store(&scope, "one").await.cell;
-    let at: Timestamp = confirmed(&world, &scope, &cell, None).await.at;
-    let cell = world.find(&scope, cell.id).await.unwrap();
-    let cell = with_status(&world, &scope, &cell, Status::Retracted).await;
-    assert_eq!(cell.verified_at, Some(at));
-    assert_eq!(world.find(&scope, cell.id).await, Some(cell));
+    for is_known in [true, false] {
+        let cell = world
+            .store(&scope, &format!("known: {is_known}"))
+            .await
+            .cell;
+        let at: Timestamp = confirmed(&world, &scope, &cell, None).await.at;
+        // A confirmation changes no revision, so that it may come between a read and a write.
+        let read = if is_known {
+            world.find(&scope, cell.id).await.unwrap()
+        } else {
+            cell
+        };
+        let next = with_status(&world, &scope, &read, Status::Retracted).await;
+        let kept = world.find(&scope, next.id).await.unwrap();
+        assert_eq!(
+            (kept.verified_at, kept.status),
+            (Some(at), Status::Retracted)
+        );
+    }
 }
 
 pub async fn what_is_hidden_is_not_confirmed(subject: &dyn Subject) {

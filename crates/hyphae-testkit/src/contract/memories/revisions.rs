@@ -57,7 +57,6 @@ pub async fn a_revision_changes_every_field_and_no_other_cell(subject: &dyn Subj
             cell.topic = None;
             cell.tags = tags([]);
             cell.validity = Validity::ALWAYS;
-            cell.verified_at = None;
             cell.origin = Origin::default();
         })
         .await;
