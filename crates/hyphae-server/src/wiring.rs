@@ -12,7 +12,7 @@ use hyphae_core::{
     scope::{Owner, Project},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{Recognised, SqliteOptions, SqliteStore};
+use hyphae_store::{Recognised, SqliteOptions, Store};
 
 use crate::{
     args,
@@ -37,7 +37,7 @@ impl std::error::Error for Refused {}
 /// A process that knows who it is and where its memory lies.
 #[derive(Debug)]
 pub(crate) struct Wiring {
-    pub(crate) store: SqliteStore,
+    pub(crate) store: Store,
     pub(crate) credential: Credential,
     pub(crate) clock: Arc<SystemClock>,
     pub(crate) memories: Arc<Memories>,
@@ -60,7 +60,7 @@ impl Wiring {
     ) -> anyhow::Result<Self> {
         let found = secrets::find_key(config)?;
         let path = config.database.path();
-        match SqliteStore::recognise(path, SqliteOptions::default(), &found.key) {
+        match Store::recognise(path, SqliteOptions::default(), &found.key) {
             Some(Recognised {
                 store,
                 credential,
@@ -95,7 +95,7 @@ impl Wiring {
 
     /// Puts the parts together for a credential that was proved.
     pub(crate) async fn with(
-        store: SqliteStore,
+        store: Store,
         credential: Credential,
         embedder: Option<args::Embedder>,
     ) -> anyhow::Result<Self> {
@@ -103,7 +103,7 @@ impl Wiring {
         Ok(Self::of(store, credential, embedder_for(embedder, model)?))
     }
 
-    fn of(store: SqliteStore, credential: Credential, embedder: Arc<dyn Embedder>) -> Self {
+    fn of(store: Store, credential: Credential, embedder: Arc<dyn Embedder>) -> Self {
         let clock = Arc::new(SystemClock::default());
         let memories = Memories::new(
             Arc::new(store.clone()),
@@ -143,9 +143,9 @@ impl Wiring {
 }
 
 /// Opens the database that the configuration names.
-pub(crate) async fn open_store(config: &Config) -> anyhow::Result<SqliteStore> {
+pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
     let path = config.database.path();
-    Ok(SqliteStore::open(path, SqliteOptions::default()).await?)
+    Ok(Store::open_file(path, SqliteOptions::default()).await?)
 }
 
 /// Returns a built-in model.

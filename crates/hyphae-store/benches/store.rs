@@ -30,7 +30,7 @@ use hyphae_core::{
     recall::{Term, Terms, Vector},
     scope::{Owner, Project, Scope},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::made_up;
 use jiff::Timestamp;
 use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
@@ -73,7 +73,7 @@ fn project(name: &str) -> Project {
 
 /// Makes the store and a thousand cells of ordinary size, whose rows are copied later.
 async fn begin(path: &Path) -> Owner {
-    let store = SqliteStore::create(path, SqliteOptions::default())
+    let store = Store::create_file(path, SqliteOptions::default())
         .await
         .unwrap();
     let tenant = store.default_tenant().await.unwrap();
@@ -141,7 +141,7 @@ fn cell(scope: &Scope, n: u64) -> NewCell {
 }
 
 /// Carries out one step, which must go through.
-async fn commit(store: &SqliteStore, scope: &Scope, step: Step) {
+async fn commit(store: &Store, scope: &Scope, step: Step) {
     let id = AuditId::new(Uuid::now_v7());
     let write = made_up::write(id, Action::Store, Timestamp::now(), vec![step]);
     let done = store.commit(scope, &write).await.unwrap();
@@ -234,7 +234,7 @@ async fn opening(path: &Path) {
     let mut times = Vec::new();
     for _ in 0..200 {
         let started = Instant::now();
-        let store = SqliteStore::open(path, SqliteOptions::default())
+        let store = Store::open_file(path, SqliteOptions::default())
             .await
             .unwrap();
         times.push(started.elapsed());
@@ -244,7 +244,7 @@ async fn opening(path: &Path) {
     let mut times = Vec::new();
     for _ in 0..200 {
         let started = Instant::now();
-        let store = SqliteStore::open(path, SqliteOptions::default())
+        let store = Store::open_file(path, SqliteOptions::default())
             .await
             .unwrap();
         let key = ApiKey::from_random([7; 32]);
@@ -263,7 +263,7 @@ async fn changes(path: &Path, scope: &Scope, size: usize) {
         if round % 2 == 1 {
             forget(path);
         }
-        let store = SqliteStore::open(path, SqliteOptions::default())
+        let store = Store::open_file(path, SqliteOptions::default())
             .await
             .unwrap();
         let started = Instant::now();
@@ -318,7 +318,7 @@ async fn plain_scan(path: &Path, scope: &Scope) -> Duration {
 }
 
 async fn no_change(path: &Path, scope: &Scope) {
-    let store = SqliteStore::open(path, SqliteOptions::default())
+    let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
     let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
@@ -362,7 +362,7 @@ async fn no_change(path: &Path, scope: &Scope) {
 }
 
 async fn inserts(path: &Path, scope: &Scope) {
-    let store = SqliteStore::open(path, SqliteOptions::default())
+    let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
     let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
@@ -413,7 +413,7 @@ async fn inserts(path: &Path, scope: &Scope) {
 
 /// What changes cells that are there, and what people and agents read.
 async fn life(path: &Path, scope: &Scope) {
-    let store = SqliteStore::open(path, SqliteOptions::default())
+    let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
     let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();

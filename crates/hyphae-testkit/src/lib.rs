@@ -4,6 +4,7 @@
 
 pub mod contract;
 pub mod made_up;
+pub mod postgres;
 
 mod agent;
 mod clock;

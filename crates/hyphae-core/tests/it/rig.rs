@@ -17,12 +17,12 @@ use hyphae_core::{
     relation::RelationKind,
     scope::{Owner, Project, Scope},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::{ManualClock, WordEmbedder};
 use jiff::Timestamp;
 
 pub(crate) struct Rig {
-    pub(crate) store: SqliteStore,
+    pub(crate) store: Store,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) memories: Memories,
     owners: [Owner; 2],
@@ -33,7 +33,7 @@ impl Rig {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("engine.db");
-        let store = SqliteStore::create(&path, SqliteOptions::default())
+        let store = Store::create_file(&path, SqliteOptions::default())
             .await
             .unwrap();
         let clock = Arc::new(ManualClock::at(1_700_000_000));
@@ -147,7 +147,7 @@ impl Rig {
     }
 }
 
-fn engine(store: &SqliteStore, clock: &Arc<ManualClock>, embedder: WordEmbedder) -> Memories {
+fn engine(store: &Store, clock: &Arc<ManualClock>, embedder: WordEmbedder) -> Memories {
     Memories::new(
         Arc::new(store.clone()),
         Arc::new(embedder),

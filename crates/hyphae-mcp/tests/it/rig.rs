@@ -11,7 +11,7 @@ use hyphae_core::{
     scope::Project,
 };
 use hyphae_mcp::{CannotOpen, McpServer, OpenMemory, OpenedMemory, Projects};
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::{ManualClock, WordEmbedder};
 use serde_json::{Value, json};
 use tokio::{
@@ -45,7 +45,7 @@ impl Embedder for Moody {
 
 #[derive(Debug)]
 struct Opener {
-    store: SqliteStore,
+    store: Store,
     credential: Credential,
     clock: Arc<ManualClock>,
     leave: Arc<Semaphore>,
@@ -104,7 +104,7 @@ impl Rig {
     /// A server whose client has shaken hands.
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::create(&folder.path().join("mcp.db"), SqliteOptions::default())
+        let store = Store::create_file(&folder.path().join("mcp.db"), SqliteOptions::default())
             .await
             .unwrap();
         let clock = Arc::new(ManualClock::at(1_700_000_000));

@@ -33,7 +33,7 @@ use hyphae_core::{
     scope::{Owner, Project, Scope},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -104,7 +104,7 @@ enum Told {
 
 /// Conversations in a real store, each in a project of its own.
 struct Engine {
-    store: SqliteStore,
+    store: Store,
     owner: Owner,
     embedder: Arc<Remembering>,
     turns: HashMap<CellId, String>,
@@ -115,7 +115,7 @@ impl Engine {
     async fn empty(embedder: &Arc<Remembering>) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let store =
-            SqliteStore::create(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
+            Store::create_file(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
         let credential = Credential {
             id: CredentialId::new(Uuid::now_v7()),
             tenant: store.default_tenant().await?,

@@ -15,7 +15,7 @@ use hyphae_core::{
     recall::{self, Vector},
     scope::{Owner, Project, Scope},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::made_up;
 use jiff::{Timestamp, ToSpan};
 use uuid::Uuid;
@@ -44,8 +44,8 @@ pub(crate) fn key() -> ApiKey {
 }
 
 impl Filled {
-    pub(crate) async fn open(&self) -> anyhow::Result<SqliteStore> {
-        Ok(SqliteStore::open(&self.path, SqliteOptions::default()).await?)
+    pub(crate) async fn open(&self) -> anyhow::Result<Store> {
+        Ok(Store::open_file(&self.path, SqliteOptions::default()).await?)
     }
 
     pub(crate) fn scope(&self, project: &str) -> anyhow::Result<Scope> {
@@ -64,7 +64,7 @@ pub(crate) async fn fill(
     total: u64,
 ) -> anyhow::Result<Filled> {
     let there = path.exists();
-    let store = SqliteStore::create(path, SqliteOptions::default()).await?;
+    let store = Store::create_file(path, SqliteOptions::default()).await?;
     let owner = owner(&store).await?;
     let filled = Filled {
         path: path.to_owned(),
@@ -83,7 +83,7 @@ pub(crate) async fn fill(
     Ok(filled)
 }
 
-pub(crate) async fn owner(store: &SqliteStore) -> anyhow::Result<Owner> {
+pub(crate) async fn owner(store: &Store) -> anyhow::Result<Owner> {
     let credential = match store.credential_of_key(&key()).await? {
         Some(credential) => credential,
         None => {
@@ -105,7 +105,7 @@ pub(crate) async fn owner(store: &SqliteStore) -> anyhow::Result<Owner> {
 }
 
 async fn write(
-    store: &SqliteStore,
+    store: &Store,
     filled: &Filled,
     corpus: &Corpus,
     model: &ChosenModel,
@@ -176,7 +176,7 @@ fn cell(
 }
 
 /// Writes one cell in a transaction of its own.
-async fn keep(store: &SqliteStore, scope: &Scope, new: NewCell) -> anyhow::Result<()> {
+async fn keep(store: &Store, scope: &Scope, new: NewCell) -> anyhow::Result<()> {
     let at = new.cell.updated_at;
     let steps = vec![Step::Insert(Box::new(new))];
     let write = made_up::write(AuditId::new(Uuid::now_v7()), Action::Store, at, steps);

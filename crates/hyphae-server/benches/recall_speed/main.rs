@@ -36,7 +36,7 @@ use hyphae_core::{
     recall::{self, Filter, ProjectIndex, Query, Scoring, When},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::SqliteStore;
+use hyphae_store::Store;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -303,7 +303,7 @@ async fn parts_of_a_recall(
     Ok(())
 }
 
-fn memories(store: SqliteStore, embedder: &Arc<Known>) -> Memories {
+fn memories(store: Store, embedder: &Arc<Known>) -> Memories {
     let embedder = Arc::clone(embedder) as Arc<dyn Embedder>;
     Memories::new(Arc::new(store), embedder, Arc::new(WallClock))
 }

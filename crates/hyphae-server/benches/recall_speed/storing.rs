@@ -10,7 +10,7 @@ use hyphae_core::{
     scope::Project,
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 
 use crate::{
     WallClock,
@@ -51,7 +51,7 @@ pub(crate) async fn storing() -> anyhow::Result<()> {
     for (name, model) in models() {
         let folder = tempfile::tempdir()?;
         let store =
-            SqliteStore::create(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
+            Store::create_file(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
         let owner = crate::filling::owner(&store).await?;
         let memories = Memories::new(Arc::new(store), model, Arc::new(WallClock));
         let scope = owner.in_project(Project::named("/srv/new")?);

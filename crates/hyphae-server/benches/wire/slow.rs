@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use hyphae_acp::{DirectoryProjects, Host, HostOptions};
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::{ManualClock, ScriptedAgent};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 1024;
 /// The session host of the program with an agent that produces whatever it is asked for, and
 /// transcripts on disk.
 pub(crate) async fn host(database: &Path) -> anyhow::Result<()> {
-    let store = SqliteStore::create(database, SqliteOptions::default()).await?;
+    let store = Store::create_file(database, SqliteOptions::default()).await?;
     let owner = filling::owner(&store).await?;
     let host = Host::new(
         Arc::new(ScriptedAgent::default()),

@@ -9,7 +9,7 @@ use hyphae_core::{
     ports::{CredentialStore, MemoryStore},
 };
 use hyphae_embed::CpuPath;
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 
 use super::{Outcome, console::converse, init::new_credential};
 use crate::{
@@ -99,10 +99,7 @@ impl Report {
     }
 }
 
-async fn identity(
-    store: &SqliteStore,
-    key: &hyphae_core::credential::ApiKey,
-) -> anyhow::Result<String> {
+async fn identity(store: &Store, key: &hyphae_core::credential::ApiKey) -> anyhow::Result<String> {
     let credential = store.credential_of_key(key).await?.context(
         "this key is not known to the database; run `hyphae-server keys create --name NAME --save`",
     )?;
@@ -188,7 +185,7 @@ async fn listen_in(wiring: &Wiring, projects: ProjectNames) -> anyhow::Result<St
 async fn scratch_conversation() -> anyhow::Result<String> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("scratch.db");
-    let store = SqliteStore::create(&path, SqliteOptions::default()).await?;
+    let store = Store::create_file(&path, SqliteOptions::default()).await?;
     let (credential, _) = new_credential(&store, "doctor").await?;
     let wiring = Wiring::with(store, credential, None).await?;
     let host = wiring.console_host(

@@ -14,7 +14,7 @@ use hyphae_core::{
     ports::{CredentialStore, Item, MemoryStore, TransferStore},
     scope::{Owner, Project},
 };
-use hyphae_store::SqliteStore;
+use hyphae_store::Store;
 use hyphae_transfer::record::{Counts, Header, Writer};
 use tempfile::NamedTempFile;
 use uuid::Uuid;
@@ -108,7 +108,7 @@ fn target(file: &Path) -> anyhow::Result<Target> {
 }
 
 struct Source<'a> {
-    store: &'a SqliteStore,
+    store: &'a Store,
     owner: Owner,
     project: Option<&'a Project>,
     args: &'a Export,

@@ -8,7 +8,7 @@ use hyphae_core::{
     ids::CredentialId,
     ports::{ChosenModel, Clock, CredentialStore, MemoryStore},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 
 use super::Outcome;
 use crate::{args::Init, clock::SystemClock, config::Config, output::Printer, secrets, wiring};
@@ -18,7 +18,7 @@ pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> 
     let mut out = Printer::take()?;
     let path = config.database.path();
     let existed = path.exists();
-    let store = SqliteStore::create(path, SqliteOptions::default()).await?;
+    let store = Store::create_file(path, SqliteOptions::default()).await?;
     out.line(format!(
         "database  {}{}",
         path.display(),
@@ -73,7 +73,7 @@ pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> 
 
 /// Makes a key and keeps its credential in the tenant that the database starts with.
 pub(super) async fn new_credential(
-    store: &SqliteStore,
+    store: &Store,
     name: &str,
 ) -> anyhow::Result<(Credential, ApiKey)> {
     let name = name.trim();

@@ -9,7 +9,6 @@ use std::{
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -17,14 +16,16 @@ use std::{
 use hyphae_core::ports::StoreError;
 
 use sqlx::{
-    ConnectOptions, Connection,
-    sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous},
+    ConnectOptions, Connection as _,
+    sqlite::{SqliteConnectOptions, SqliteSynchronous},
 };
 use tokio::sync::Semaphore;
 
-use super::{
-    SqliteOptions,
-    error::{Fault, of_io},
+use super::{SqliteOptions, of_io};
+use crate::{
+    error::Fault,
+    sql::{Connection, Query, sql},
+    store::{Verdict, Work},
 };
 
 /// A pool for one file.
@@ -34,8 +35,8 @@ pub(crate) struct Connections {
     file: Arc<OnceLock<FileId>>,
     writing: SqliteConnectOptions,
     reading: SqliteConnectOptions,
-    writer: Arc<tokio::sync::Mutex<Option<SqliteConnection>>>,
-    idle: Mutex<Vec<SqliteConnection>>,
+    writer: Arc<tokio::sync::Mutex<Option<Connection>>>,
+    idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
     /// The connection of the first look, until there is another.
     first: Mutex<Option<rusqlite::Connection>>,
@@ -77,26 +78,14 @@ async fn connect(
     options: &SqliteConnectOptions,
     place: &Path,
     file: &OnceLock<FileId>,
-) -> Result<SqliteConnection, Fault> {
+) -> Result<Connection, Fault> {
     let connection = options.connect().await?;
     if file.get().is_none() {
         let opened = FileId::of(place)?;
         file.get_or_init(|| opened);
     }
-    Ok(connection)
+    Ok(Connection::Sqlite(connection))
 }
-
-/// What a write has decided.
-#[derive(Debug)]
-pub(crate) enum Verdict<T> {
-    /// Keep what was written.
-    Commit(T),
-    /// Keep nothing.
-    Rollback(T),
-}
-
-/// The future of a write, which borrows its connection.
-pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<Verdict<T>, Fault>> + Send + 'c>>;
 
 impl Connections {
     pub(crate) fn new(place: PathBuf, options: &SqliteOptions) -> Self {
@@ -144,7 +133,7 @@ impl Connections {
     /// Runs `work` on a reading connection, which is closed if the caller goes away meanwhile.
     pub(crate) async fn read<T>(
         &self,
-        work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault>,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let _permit = self
             .permits
@@ -184,7 +173,7 @@ impl Connections {
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Fault>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
         let mut writer = Arc::clone(&self.writer).lock_owned().await;
         let options = self.writing.clone();
@@ -200,7 +189,7 @@ impl Connections {
                 *writer = Some(connection);
             } else {
                 // SQLite rolls back as it closes.
-                connection.close().await.ok();
+                connection.close().await;
             }
             result
         });
@@ -222,7 +211,7 @@ impl Connections {
         let writer = self.writer.lock().await.take();
         let idle = std::mem::take(&mut *self.idle());
         for connection in writer.into_iter().chain(idle) {
-            connection.close().await.ok();
+            connection.close().await;
         }
         self.forget_first();
     }
@@ -236,7 +225,7 @@ impl Connections {
         drop(first);
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         // Nothing panics while it holds the lock, and the list is never half changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -244,37 +233,35 @@ impl Connections {
 
 /// Looks with `may_commit` as late as can be.
 async fn transact<T, F>(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     work: F,
     may_commit: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<T, Fault>
 where
-    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T>,
+    F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T>,
 {
-    execute(connection, "begin immediate").await?;
+    Query::new(sql!("begin immediate"))
+        .execute(connection)
+        .await?;
     match work(connection).await {
         Ok(Verdict::Commit(value)) => {
             if let Err(gone) = may_commit() {
-                execute(connection, "rollback").await?;
+                Query::new(sql!("rollback")).execute(connection).await?;
                 return Err(gone.into());
             }
-            execute(connection, "commit").await?;
+            Query::new(sql!("commit")).execute(connection).await?;
             Ok(value)
         }
         Ok(Verdict::Rollback(value)) => {
-            execute(connection, "rollback").await?;
+            Query::new(sql!("rollback")).execute(connection).await?;
             Ok(value)
         }
         Err(fault) if fault.is_harmless() => {
-            execute(connection, "rollback").await?;
+            Query::new(sql!("rollback")).execute(connection).await?;
             Err(fault)
         }
         Err(fault) => Err(fault),
     }
-}
-
-async fn execute(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), sqlx::Error> {
-    sqlx::query(sql).execute(connection).await.map(drop)
 }
 
 /// Tells whether a connection that gave this result is as good as before.

@@ -1,103 +1,8 @@
-//! What can go wrong inside the adapter, and what the ports call it.
+//! What SQLite and the file system call a failure, and what the ports call it.
 
 use std::{io, path::Path};
 
-use hyphae_core::{
-    ids::SessionId,
-    ports::{SessionError, StoreError},
-};
-
-/// A failure before it is known which port reports it, and where the database lies.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// The database answered with an error.
-    Sql(sqlx::Error),
-    /// A row holds what this program never writes.
-    BadRow(BadRow),
-    /// The answer is known already.
-    Store(StoreError),
-    /// The same, for sessions.
-    Session(SessionError),
-}
-
-/// A value that this program never writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BadRow {
-    /// Which one; never what it holds.
-    pub(crate) what: &'static str,
-}
-
-impl From<sqlx::Error> for Fault {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<BadRow> for Fault {
-    fn from(row: BadRow) -> Self {
-        Self::BadRow(row)
-    }
-}
-
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<SessionError> for Fault {
-    fn from(error: SessionError) -> Self {
-        Self::Session(error)
-    }
-}
-
-impl Fault {
-    /// Makes a failure without a remedy of its own.
-    pub(crate) fn other(message: &'static str) -> Self {
-        Self::Store(StoreError::Unavailable {
-            message: message.to_owned(),
-            source: None,
-        })
-    }
-
-    /// Tells whether the connection is as good as before.
-    pub(crate) const fn is_harmless(&self) -> bool {
-        match self {
-            Self::Sql(_) => false,
-            Self::BadRow(_) | Self::Store(_) | Self::Session(_) => true,
-        }
-    }
-
-    /// Reports to a caller of the memory and credential ports.
-    pub(crate) fn store_error(self, place: &Path) -> StoreError {
-        match self {
-            Self::Sql(error) => of_sqlx(error, place),
-            Self::BadRow(BadRow { what }) => {
-                tracing::error!(what, "a row of the database cannot be read");
-                StoreError::Damaged {
-                    place: place.display().to_string(),
-                }
-            }
-            Self::Store(error) => error,
-            Self::Session(error) => StoreError::Unavailable {
-                message: error.to_string(),
-                source: None,
-            },
-        }
-    }
-
-    /// Reports to a caller of the session port.
-    pub(crate) fn session_error(self, place: &Path, id: SessionId) -> SessionError {
-        match self {
-            Self::Session(error) => error,
-            Self::BadRow(BadRow { what }) => SessionError::Damaged {
-                id,
-                reason: format!("its {what} cannot be read"),
-            },
-            Self::Sql(_) | Self::Store(_) => SessionError::Store(self.store_error(place)),
-        }
-    }
-}
+use hyphae_core::ports::StoreError;
 
 /// SQLite's primary result codes that have a meaning to callers.
 mod code {
@@ -117,7 +22,8 @@ mod code {
     pub(super) const IOERR_CORRUPTFS: i32 = IOERR | 33 << 8;
 }
 
-fn of_sqlx(error: sqlx::Error, place: &Path) -> StoreError {
+/// Maps what SQLite says.
+pub(crate) fn of_sqlx(error: sqlx::Error, place: &Path) -> StoreError {
     let extended = error
         .as_database_error()
         .and_then(sqlx::error::DatabaseError::code)

@@ -19,10 +19,15 @@ use hyphae_core::{
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::{
-    error::BadRow,
     quiet::{self, Quiet},
-    row::{to_time, to_uuid},
-    schema::{APPLICATION, KEY_SECRET, VERSION},
+    schema::{APPLICATION, VERSION},
+};
+use crate::{
+    error::BadRow,
+    statements::{
+        KEY_SECRET,
+        row::{to_time, to_uuid},
+    },
 };
 
 /// What a first look found.

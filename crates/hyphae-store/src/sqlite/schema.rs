@@ -12,14 +12,17 @@ use std::{
 
 use hyphae_core::ports::StoreError;
 use sqlx::{
-    ConnectOptions, Connection, Row,
-    sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous},
+    ConnectOptions,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 use uuid::Uuid;
 
-use super::{
-    connections::{Connections, Verdict},
-    error::{Fault, of_io},
+use super::{connections::Connections, of_io};
+use crate::{
+    error::{Fault, Place},
+    sql::{Connection, Query, sql},
+    statements::{add_default_tenant, add_key_secret, row::Columns},
+    store::Verdict,
 };
 
 /// Each brings the tables from its index to the next version. Only ever appended to.
@@ -33,12 +36,6 @@ pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Marks our files in SQLite's header: `HYPH`.
 pub(crate) const APPLICATION: i64 = 0x4859_5048;
-
-/// The name of the setting that key hashes are keyed with.
-pub(crate) const KEY_SECRET: &str = "key_secret";
-
-/// The tenant that every new database has.
-pub(crate) const DEFAULT_TENANT: &str = "default";
 
 /// Makes the database unless it is there; other processes may be doing the same.
 pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
@@ -59,7 +56,9 @@ pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
     make_folder(folder).map_err(io)?;
     let draft = draft_name(place);
     make_file(&draft).map_err(io)?;
-    let made = fill(&draft).await.map_err(|fault| fault.store_error(place));
+    let made = fill(&draft)
+        .await
+        .map_err(|fault| fault.store_error(&Place::File(place)));
     let synced = made.and_then(|()| sync(&draft).map_err(io));
     let result = synced.and_then(|()| publish(&draft, place).map_err(io));
     fs::remove_file(&draft).ok();
@@ -72,7 +71,7 @@ pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
     let header = connections
         .read(async |connection| Header::read(connection).await)
         .await
-        .map_err(|fault| fault.store_error(place))?;
+        .map_err(|fault| fault.store_error(&Place::File(place)))?;
     header.check(place)?;
     if header.version < VERSION {
         bring_up_to_date(connections).await?;
@@ -100,7 +99,7 @@ async fn bring_up_to_date(connections: &Connections) -> Result<(), StoreError> {
         })
     });
     done.await
-        .map_err(|fault| fault.store_error(connections.place()))
+        .map_err(|fault| fault.store_error(&Place::File(connections.place())))
 }
 
 /// What SQLite keeps in the header of a file.
@@ -140,52 +139,46 @@ impl Header {
         Ok(())
     }
 
-    async fn read(connection: &mut SqliteConnection) -> Result<Self, Fault> {
-        let row = sqlx::query(
+    async fn read(connection: &mut Connection) -> Result<Self, Fault> {
+        let sql = sql!(
             "select application_id, user_version, (select count(*) from sqlite_schema),
                  journal_mode
-             from pragma_application_id, pragma_user_version, pragma_journal_mode",
-        )
-        .fetch_one(connection)
-        .await?;
+             from pragma_application_id, pragma_user_version, pragma_journal_mode"
+        );
+        let row = Query::new(sql).fetch_one(connection).await?;
+        let row = Columns(&row);
         Ok(Self {
-            application: row.try_get(0)?,
-            version: row.try_get(1)?,
-            tables: row.try_get(2)?,
-            journal_mode: row.try_get(3)?,
+            application: row.get(0, "header")?,
+            version: row.get(1, "header")?,
+            tables: row.get(2, "header")?,
+            journal_mode: row.get(3, "header")?,
         })
     }
 }
 
-async fn migrate(connection: &mut SqliteConnection, from: i64) -> Result<(), Fault> {
+async fn migrate(connection: &mut Connection, from: i64) -> Result<(), Fault> {
     for (version, migration) in (1_i64..).zip(MIGRATIONS) {
         if version > from {
-            sqlx::raw_sql(*migration).execute(&mut *connection).await?;
+            connection.run(migration).await?;
         }
     }
     set_version(connection).await
 }
 
-async fn set_version(connection: &mut SqliteConnection) -> Result<(), Fault> {
+async fn set_version(connection: &mut Connection) -> Result<(), Fault> {
     // A pragma takes no parameters; the number is a constant of this program.
     let sql = format!("pragma user_version = {VERSION}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-        .execute(connection)
-        .await?;
-    Ok(())
+    connection.run(&sql).await
 }
 
-async fn set_application(connection: &mut SqliteConnection) -> Result<(), Fault> {
+async fn set_application(connection: &mut Connection) -> Result<(), Fault> {
     let sql = format!("pragma application_id = {APPLICATION}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-        .execute(connection)
-        .await?;
-    Ok(())
+    connection.run(&sql).await
 }
 
 /// Fills an empty file with everything that a new database has, and closes it.
 async fn fill(draft: &Path) -> Result<(), Fault> {
-    let mut connection = SqliteConnectOptions::new()
+    let connection = SqliteConnectOptions::new()
         .filename(draft)
         .page_size(PAGE_SIZE)
         // Nobody sees the draft before it is whole and on the disk.
@@ -194,44 +187,22 @@ async fn fill(draft: &Path) -> Result<(), Fault> {
         .disable_statement_logging()
         .connect()
         .await?;
+    let mut connection = Connection::Sqlite(connection);
     let filled = fill_through(&mut connection).await;
-    connection.close().await?;
+    connection.close().await;
     filled
 }
 
 /// Rows of vectors and words are about a kilobyte: several to a page, none split over two.
 const PAGE_SIZE: u32 = 8192;
 
-async fn fill_through(connection: &mut SqliteConnection) -> Result<(), Fault> {
+async fn fill_through(connection: &mut Connection) -> Result<(), Fault> {
     set_application(connection).await?;
     migrate(connection, 0).await?;
     add_key_secret(connection).await?;
     add_default_tenant(connection).await?;
     // The journal mode is a property of the file. Set last: the file then has no log beside it.
-    sqlx::raw_sql("pragma journal_mode = wal")
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn add_key_secret(connection: &mut SqliteConnection) -> Result<(), Fault> {
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|_| Fault::other("the system gives no random bytes"))?;
-    sqlx::query("insert into settings (name, value) values ($1, $2)")
-        .bind(KEY_SECRET)
-        .bind(secret.as_slice())
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn add_default_tenant(connection: &mut SqliteConnection) -> Result<(), Fault> {
-    sqlx::query("insert into tenants (tenant_id, name) values ($1, $2)")
-        .bind(Uuid::now_v7().as_bytes().as_slice())
-        .bind(DEFAULT_TENANT)
-        .execute(connection)
-        .await?;
-    Ok(())
+    connection.run("pragma journal_mode = wal").await
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {

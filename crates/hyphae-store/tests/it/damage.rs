@@ -11,7 +11,7 @@ use hyphae_core::{
     scope::{Owner, Scope},
     session::PageSize,
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, insert, link, project, relate, revise, tags, topic},
@@ -49,7 +49,7 @@ async fn filled() -> (OnDisk, Owner) {
 
 /// Calls every verb and returns what went wrong. None may panic or report anything but damage.
 async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
-    let store = match SqliteStore::open(&disk.path(), SqliteOptions::default()).await {
+    let store = match Store::open_file(&disk.path(), SqliteOptions::default()).await {
         Ok(store) => store,
         Err(error) => return vec![error],
     };

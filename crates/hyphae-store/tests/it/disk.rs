@@ -12,7 +12,7 @@ use hyphae_core::{
     ports::{CredentialStore, SessionError, StoreError},
     scope::Owner,
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, insert, project},
@@ -67,7 +67,7 @@ impl SmallDisk {
     }
 
     async fn store(&self) -> OnDisk {
-        let store = SqliteStore::create(&self.path(), SqliteOptions::default())
+        let store = Store::create_file(&self.path(), SqliteOptions::default())
             .await
             .unwrap();
         OnDisk {
@@ -180,7 +180,7 @@ async fn a_database_is_not_made_on_a_full_disk_and_nothing_is_left() {
     };
     for free in [0, 4096, 40_000] {
         let filler = small.fill(free);
-        let made = SqliteStore::create(&small.path(), SqliteOptions::default()).await;
+        let made = Store::create_file(&small.path(), SqliteOptions::default()).await;
         assert!(matches!(made, Err(StoreError::Full)), "{free}: {made:?}");
         let left: Vec<_> = fs::read_dir(small.folder.path())
             .unwrap()
@@ -205,14 +205,14 @@ async fn a_disk_that_is_only_read_is_named() {
     disk.store.add_credential(&credential, &key).await.unwrap();
     disk.store.close().await;
     crate::first_look::settle(&small.path());
-    let recognise = || SqliteStore::recognise(&small.path(), SqliteOptions::default(), &key);
+    let recognise = || Store::recognise(&small.path(), SqliteOptions::default(), &key);
     assert!(recognise().is_some());
     let filler = small.fill(0);
     assert!(recognise().is_none(), "there is no room for a log");
     fs::remove_file(filler).unwrap();
     small.remount("ro");
     let place = small.path().display().to_string();
-    let opened = SqliteStore::open(&small.path(), SqliteOptions::default()).await;
+    let opened = Store::open_file(&small.path(), SqliteOptions::default()).await;
     assert_eq!(recognise().is_some(), opened.is_ok());
     if let Ok(store) = opened {
         let disk = OnDisk {
@@ -232,10 +232,10 @@ async fn a_disk_that_is_only_read_is_named() {
         assert_eq!(named, place);
     }
     let other = small.folder.path().join("new/other.db");
-    let made = SqliteStore::create(&other, SqliteOptions::default()).await;
+    let made = Store::create_file(&other, SqliteOptions::default()).await;
     assert!(matches!(made, Err(StoreError::ReadOnly { .. })), "{made:?}");
     small.remount("rw");
-    let store = SqliteStore::open(&small.path(), SqliteOptions::default())
+    let store = Store::open_file(&small.path(), SqliteOptions::default())
         .await
         .unwrap();
     store.close().await;

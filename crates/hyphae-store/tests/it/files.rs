@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use hyphae_core::ports::{CredentialStore, StoreError};
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, insert, project},
@@ -11,12 +11,12 @@ use hyphae_testkit::contract::{
 
 use crate::subject::{OnDisk, connect};
 
-async fn create(path: &Path) -> Result<SqliteStore, StoreError> {
-    SqliteStore::create(path, SqliteOptions::default()).await
+async fn create(path: &Path) -> Result<Store, StoreError> {
+    Store::create_file(path, SqliteOptions::default()).await
 }
 
-async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-    SqliteStore::open(path, SqliteOptions::default()).await
+async fn open(path: &Path) -> Result<Store, StoreError> {
+    Store::open_file(path, SqliteOptions::default()).await
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_patience_without_end_is_taken() {
         busy_timeout: std::time::Duration::MAX,
         readers: 0,
     };
-    let store = SqliteStore::open(&disk.path(), options).await.unwrap();
+    let store = Store::open_file(&disk.path(), options).await.unwrap();
     store.default_tenant().await.unwrap();
 }
 

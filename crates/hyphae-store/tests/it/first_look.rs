@@ -11,7 +11,7 @@ use hyphae_core::{
     credential::{ApiKey, Credential},
     ports::{CredentialStore, MemoryStore, StoreError},
 };
-use hyphae_store::{Recognised, SqliteOptions, SqliteStore};
+use hyphae_store::{Recognised, SqliteOptions, Store};
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, model, project},
@@ -34,7 +34,7 @@ async fn with_key() -> (OnDisk, Credential, ApiKey) {
 }
 
 fn recognise(disk: &OnDisk, key: &ApiKey) -> Option<Recognised> {
-    SqliteStore::recognise(&disk.path(), SqliteOptions::default(), key)
+    Store::recognise(&disk.path(), SqliteOptions::default(), key)
 }
 
 /// Makes a database look as if its last change was long ago.
@@ -211,7 +211,7 @@ async fn a_quiet_database_may_have_any_name() {
         "a?b=c&d",
     ] {
         let path = folder.path().join(name);
-        let store = SqliteStore::create(&path, SqliteOptions::default());
+        let store = Store::create_file(&path, SqliteOptions::default());
         let disk = OnDisk {
             store: store.await.unwrap(),
             folder: Arc::new(tempfile::tempdir().unwrap()),
@@ -221,7 +221,7 @@ async fn a_quiet_database_may_have_any_name() {
         disk.store.add_credential(&credential, &key).await.unwrap();
         disk.store.close().await;
         settle(&path);
-        let found = SqliteStore::recognise(&path, SqliteOptions::default(), &key).unwrap();
+        let found = Store::recognise(&path, SqliteOptions::default(), &key).unwrap();
         assert_eq!(found.credential, credential, "{name}");
         let log = format!("{}-wal", path.display());
         assert!(
@@ -281,7 +281,7 @@ async fn a_database_that_is_not_there_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hyphae.db");
     let key = ApiKey::from_random([1; 32]);
-    let look = || SqliteStore::recognise(&path, SqliteOptions::default(), &key);
+    let look = || Store::recognise(&path, SqliteOptions::default(), &key);
     assert!(look().is_none());
     assert!(!path.exists());
     for bytes in ["".into(), "x".into(), "not a database\n".repeat(1000)] {
@@ -289,7 +289,7 @@ async fn a_database_that_is_not_there_is_not_made() {
         assert!(look().is_none());
         assert_eq!(fs::read_to_string(&path).unwrap(), bytes);
     }
-    assert!(SqliteStore::recognise(folder.path(), SqliteOptions::default(), &key).is_none());
+    assert!(Store::recognise(folder.path(), SqliteOptions::default(), &key).is_none());
 }
 
 #[tokio::test]
@@ -326,8 +326,8 @@ async fn an_older_database_is_migrated_by_the_ordinary_way_after_the_look() {
     let path = folder.path().join("hyphae.db");
     crate::files::version_zero(&path).await;
     let key = ApiKey::from_random([1; 32]);
-    assert!(SqliteStore::recognise(&path, SqliteOptions::default(), &key).is_none());
-    let store = SqliteStore::open(&path, SqliteOptions::default()).await;
+    assert!(Store::recognise(&path, SqliteOptions::default(), &key).is_none());
+    let store = Store::open_file(&path, SqliteOptions::default()).await;
     store.unwrap().close().await;
     let version: i64 = sqlx::query_scalar("pragma user_version")
         .fetch_one(&mut connect(&path).await)

@@ -10,7 +10,7 @@ use hyphae_core::{
     },
     scope::{Owner, Scope},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, insert, model, other_model, project, revise, vector},
@@ -26,7 +26,7 @@ use crate::{
 async fn opened(folder: tempfile::TempDir) -> OnDisk {
     let path = folder.path().join("hyphae.db");
     OnDisk {
-        store: SqliteStore::open(&path, SqliteOptions::default())
+        store: Store::open_file(&path, SqliteOptions::default())
             .await
             .unwrap(),
         folder: std::sync::Arc::new(folder),
@@ -243,7 +243,7 @@ async fn an_old_file_with_memories_is_migrated_once_when_several_open_it() {
     let tasks: Vec<_> = (0..6)
         .map(|_| {
             let path = path.clone();
-            tokio::spawn(async move { SqliteStore::open(&path, SqliteOptions::default()).await })
+            tokio::spawn(async move { Store::open_file(&path, SqliteOptions::default()).await })
         })
         .collect();
     for task in tasks {

@@ -7,7 +7,7 @@ use hyphae_testkit::contract::{
 };
 
 use crate::subject::{OnDisk, connect, impatient};
-use hyphae_store::SqliteStore;
+use hyphae_store::Store;
 
 #[tokio::test]
 async fn a_write_waits_and_then_says_that_the_database_is_locked() {
@@ -37,7 +37,7 @@ async fn a_write_waits_and_then_says_that_the_database_is_locked() {
     let read = impatient.memories().cells(&scope, &[kept.cell.id]).await;
     assert_eq!(read.unwrap(), [kept.cell], "reading goes on");
     impatient.credentials().default_tenant().await.unwrap();
-    SqliteStore::open(&disk.path(), crate::subject::impatient())
+    Store::open_file(&disk.path(), crate::subject::impatient())
         .await
         .unwrap();
 
@@ -56,7 +56,7 @@ async fn a_database_that_somebody_has_for_themselves_is_locked() {
         .execute(&mut other)
         .await
         .unwrap();
-    let opened = SqliteStore::open(&disk.path(), impatient()).await;
+    let opened = Store::open_file(&disk.path(), impatient()).await;
     assert!(matches!(opened, Err(StoreError::Locked)), "{opened:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The contract suite over SQLite, and what only a file can do.
+//! The contract suite over every database, what only a file can do, and what only a server can.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@ mod first_look;
 mod first_version;
 mod locks;
 mod old_file;
+mod postgres;
 mod processes;
 mod races;
 mod subject;

@@ -14,7 +14,7 @@ use hyphae_core::{
     scope::{Owner, Scope},
     session::{Session, TranscriptEntry, TranscriptEvent},
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::{
     contract::{
         Subject,
@@ -77,7 +77,7 @@ pub(crate) fn entries() -> [TranscriptEntry; 3] {
     })
 }
 
-async fn session(store: &SqliteStore, owner: Owner) -> SessionId {
+async fn session(store: &Store, owner: Owner) -> SessionId {
     let at = Timestamp::UNIX_EPOCH;
     let session = Session {
         id: SessionId::new(Uuid::now_v7()),
@@ -91,7 +91,7 @@ async fn session(store: &SqliteStore, owner: Owner) -> SessionId {
     session.id
 }
 
-async fn length(store: &SqliteStore, owner: Owner, id: SessionId) -> u64 {
+async fn length(store: &Store, owner: Owner, id: SessionId) -> u64 {
     let page = hyphae_core::session::PageSize::new(200).unwrap();
     let mut read = 0;
     loop {
@@ -115,7 +115,7 @@ async fn of_ten_processes_that_make_the_database_at_once_all_find_the_same_one()
         .map(|process| process.finish()[0].clone())
         .collect();
     tenants.dedup();
-    let store = SqliteStore::open(&path, SqliteOptions::default())
+    let store = Store::open_file(&path, SqliteOptions::default())
         .await
         .unwrap();
     assert_eq!(
@@ -138,12 +138,12 @@ async fn a_process_that_is_killed_while_it_makes_the_database_leaves_none_or_all
         let process = Process::start(&path, Work::Create);
         spin(Duration::from_micros(1000 + 700 * round));
         process.kill();
-        match SqliteStore::open(&path, SqliteOptions::default()).await {
+        match Store::open_file(&path, SqliteOptions::default()).await {
             Ok(store) => drop(store.default_tenant().await.unwrap()),
             Err(error) => assert!(matches!(error, StoreError::Missing { .. }), "{error:?}"),
         }
     }
-    let made = SqliteStore::create(&path, SqliteOptions::default()).await;
+    let made = Store::create_file(&path, SqliteOptions::default()).await;
     made.unwrap().default_tenant().await.unwrap();
 }
 
@@ -245,7 +245,7 @@ impl Kept {
 
     /// Opens the file anew and finds everything there, and all of it in agreement.
     async fn check(&self, disk: &OnDisk, owner: Owner) {
-        let store = SqliteStore::open(&disk.path(), SqliteOptions::default())
+        let store = Store::open_file(&disk.path(), SqliteOptions::default())
             .await
             .unwrap();
         let scope = owner.in_project(project("storm"));

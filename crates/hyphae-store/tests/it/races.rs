@@ -14,7 +14,7 @@ use hyphae_core::{
     relation::{Relation, RelationKind},
     scope::Scope,
 };
-use hyphae_store::SqliteStore;
+use hyphae_store::Store;
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, insert, link, project, relate, revise, tags, topic},
@@ -29,7 +29,7 @@ use crate::{
 
 /// Changes a cell until it is at a revision, and tells each change that was its own.
 pub(crate) async fn change(
-    store: &SqliteStore,
+    store: &Store,
     scope: &Scope,
     id: CellId,
     until: u32,
@@ -156,7 +156,7 @@ fn erase(cell: &Cell) -> Step {
 
 /// Stores cells and erases each when three more are there, without end.
 pub(crate) async fn store_and_erase(
-    store: &SqliteStore,
+    store: &Store,
     scope: &Scope,
     name: &str,
     mut say: impl FnMut(Said),

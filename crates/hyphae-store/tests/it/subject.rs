@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, StoreError, TransferStore};
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::Subject;
 use sqlx::{
     ConnectOptions, Connection,
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// A store and the folder that goes away with the last of its handles.
 #[derive(Debug)]
 pub(crate) struct OnDisk {
-    pub(crate) store: SqliteStore,
+    pub(crate) store: Store,
     pub(crate) folder: Arc<TempDir>,
 }
 
@@ -27,7 +27,7 @@ impl OnDisk {
     pub(crate) async fn new() -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let path = folder.path().join("hyphae.db");
-        let store = SqliteStore::create(&path, SqliteOptions::default())
+        let store = Store::create_file(&path, SqliteOptions::default())
             .await
             .unwrap();
         Self { store, folder }
@@ -38,8 +38,8 @@ impl OnDisk {
     }
 }
 
-pub(crate) async fn empty() -> Box<dyn Subject> {
-    Box::new(OnDisk::new().await)
+pub(crate) async fn empty() -> Option<Box<dyn Subject>> {
+    Some(Box::new(OnDisk::new().await))
 }
 
 #[async_trait]
@@ -62,7 +62,7 @@ impl Subject for OnDisk {
 
     async fn again(&self) -> Box<dyn Subject> {
         let path = self.path();
-        let store = SqliteStore::open(&path, SqliteOptions::default());
+        let store = Store::open_file(&path, SqliteOptions::default());
         Box::new(Self {
             store: store.await.unwrap(),
             folder: Arc::clone(&self.folder),
@@ -72,8 +72,8 @@ impl Subject for OnDisk {
 
 impl OnDisk {
     /// Opens the file once more, with a short patience.
-    pub(crate) async fn open(&self) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open(&self.path(), impatient()).await
+    pub(crate) async fn open(&self) -> Result<Store, StoreError> {
+        Store::open_file(&self.path(), impatient()).await
     }
 
     /// Runs statements of any kind on a connection of its own.

@@ -14,7 +14,7 @@ use hyphae_core::{
     scope::{Owner, Scope},
     session::TranscriptEntry,
 };
-use hyphae_store::{SqliteOptions, SqliteStore};
+use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::contract::fixture::{insert, link, project, revise};
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ async fn work(order: Order) {
     let path = Path::new(&order.path);
     match order.work {
         Work::Create => {
-            let store = SqliteStore::create(path, SqliteOptions::default())
+            let store = Store::create_file(path, SqliteOptions::default())
                 .await
                 .unwrap();
             let tenant = hyphae_core::ports::CredentialStore::default_tenant(&store).await;
@@ -184,8 +184,8 @@ async fn work(order: Order) {
         } => {
             let owner = Owner { tenant, credential };
             let key = ApiKey::parse(&key).unwrap();
-            let recognised = SqliteStore::recognise(path, SqliteOptions::default(), &key);
-            let error = match SqliteStore::open(path, SqliteOptions::default()).await {
+            let recognised = Store::recognise(path, SqliteOptions::default(), &key);
+            let error = match Store::open_file(path, SqliteOptions::default()).await {
                 Err(error) => {
                     assert!(recognised.is_none(), "{error}");
                     error
@@ -206,7 +206,7 @@ async fn work(order: Order) {
             cells,
         } => {
             let owner = Owner { tenant, credential };
-            let store = SqliteStore::open(path, SqliteOptions::default())
+            let store = Store::open_file(path, SqliteOptions::default())
                 .await
                 .unwrap();
             for n in 0..cells {
@@ -220,7 +220,7 @@ async fn work(order: Order) {
             until,
         } => {
             let scope = Owner { tenant, credential }.in_project(project("storm"));
-            let store = SqliteStore::open(path, SqliteOptions::default())
+            let store = Store::open_file(path, SqliteOptions::default())
                 .await
                 .unwrap();
             crate::races::change(&store, &scope, cell, until, |revision| {
@@ -233,7 +233,7 @@ async fn work(order: Order) {
             name,
         } => {
             let scope = Owner { tenant, credential }.in_project(project("storm"));
-            let store = SqliteStore::open(path, SqliteOptions::default())
+            let store = Store::open_file(path, SqliteOptions::default())
                 .await
                 .unwrap();
             crate::races::store_and_erase(&store, &scope, &name, |said| say(&said)).await;
@@ -244,7 +244,7 @@ async fn work(order: Order) {
 
 /// Stores a cell with links to some before it, gives every third another text, and notes it in
 /// the session.
-async fn store_one(store: &SqliteStore, owner: Owner, session: SessionId, text: &str) {
+async fn store_one(store: &Store, owner: Owner, session: SessionId, text: &str) {
     let scope: Scope = owner.in_project(project("storm"));
     let mut new = crate::processes::cell(&scope, text);
     let known = store

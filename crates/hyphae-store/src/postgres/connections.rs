@@ -1,0 +1,270 @@
+//! Connections to one server: a few, each opened when it is first needed, reading and writing.
+//!
+//! A write runs in a task of its own, so that a caller who goes away leaves neither half a change
+//! nor an open transaction. It begins by taking its tenant's row, so that a tenant's changes
+//! become visible in the order of their sequences.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use hyphae_core::ports::StoreError;
+use tokio::sync::Semaphore;
+use tokio_postgres::{Client, Config};
+
+use super::{PostgresAddress, PostgresOptions, Session, session::is_lost, tls::Tls};
+use crate::{
+    error::{Fault, Place},
+    sql::Connection,
+    store::{Hold, Verdict, Work},
+};
+
+/// The oldest server that is used.
+const OLDEST: u32 = 15;
+
+/// A pool for one server.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    target: Arc<Target>,
+    permits: Arc<Semaphore>,
+}
+
+/// Where connections lead to, and those that are not in use.
+#[derive(Debug)]
+pub(crate) struct Target {
+    place: String,
+    config: Config,
+    tls: Tls,
+    options: PostgresOptions,
+    idle: Mutex<Vec<Session>>,
+}
+
+impl Connections {
+    pub(crate) fn new(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let mut config = address.config.clone();
+        config.connect_timeout(options.connect_timeout);
+        Ok(Self {
+            target: Arc::new(Target {
+                place: address.to_string(),
+                config,
+                tls: Tls::new(&address.trust)?,
+                options,
+                idle: Mutex::default(),
+            }),
+            permits: Arc::new(Semaphore::new(options.connections.max(1))),
+        })
+    }
+
+    /// Returns where the database is, without a password.
+    pub(crate) fn place(&self) -> &str {
+        &self.target.place
+    }
+
+    pub(crate) fn store_error(&self, fault: Fault) -> StoreError {
+        fault.store_error(&Place::Server(self.place()))
+    }
+
+    /// Runs `work` on a connection. Its statements are transactions of their own.
+    ///
+    /// If the connection was lost since it was last used, they go on on a new one.
+    pub(crate) async fn read<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let _permit = self.permits.acquire().await.map_err(closed)?;
+        let mut session = match self.target.take() {
+            Some(session) => session,
+            None => Session::new(self.target.connect().await?),
+        };
+        session.begin_reading(&self.target);
+        let mut connection = Connection::Postgres(session);
+        let result = self.target.within_time(work(&mut connection)).await;
+        // One that still works on what took too long is of no use.
+        if !matches!(result, Err(Fault::TooSlow)) {
+            self.target.put_back(connection);
+        }
+        result
+    }
+
+    /// Runs `work` inside one transaction, which holds the tenant's row if there is one.
+    ///
+    /// Once this has begun, it is carried to its end whether or not the caller waits for it.
+    pub(crate) async fn write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
+    {
+        let permit = Arc::clone(&self.permits)
+            .acquire_owned()
+            .await
+            .map_err(closed)?;
+        let target = Arc::clone(&self.target);
+        let task = tokio::spawn(async move {
+            let mut connection = Connection::Postgres(target.begin(hold).await?);
+            let result = transact(&mut connection, work).await;
+            target.put_back(connection);
+            drop(permit);
+            result
+        });
+        task.await
+            .map_err(|_| Fault::other("a write was interrupted"))?
+    }
+
+    /// Closes what is open and waits for writes that have begun.
+    pub(crate) async fn close(&self) {
+        let all = u32::try_from(self.target.options.connections.max(1)).unwrap_or(u32::MAX);
+        let waited = self.permits.acquire_many(all).await;
+        self.permits.close();
+        drop(waited);
+        self.target.idle().clear();
+    }
+}
+
+fn closed(_: tokio::sync::AcquireError) -> Fault {
+    Fault::other("the store is closed")
+}
+
+impl Target {
+    /// Returns a connection that is not known to be lost.
+    fn take(&self) -> Option<Session> {
+        let mut idle = self.idle();
+        idle.retain(|connection| !connection.is_closed());
+        idle.pop()
+    }
+
+    fn put_back(&self, connection: Connection) {
+        if let Connection::Postgres(mut session) = connection
+            && !session.is_closed()
+        {
+            session.end_reading();
+            self.idle().push(session);
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
+        // Nothing panics while it holds the lock, and the list is never half changed.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn within_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let timeout = self.options.statement_timeout;
+        let done = tokio::time::timeout(timeout, work).await;
+        done.unwrap_or(Err(Fault::TooSlow))
+    }
+
+    /// Makes a new connection.
+    pub(crate) async fn connect(&self) -> Result<Client, Fault> {
+        let connecting = self.config.connect(self.tls.clone());
+        let (client, connection) = connecting.await?;
+        let version = connection.parameter("server_version").unwrap_or_default();
+        let encoding = connection.parameter("server_encoding").unwrap_or_default();
+        check_server(&self.place, version, encoding)?;
+        tokio::spawn(async move {
+            // Whoever asks next learns that it is lost.
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection was lost");
+            }
+        });
+        Ok(client)
+    }
+
+    /// Begins a transaction. An idle connection that turns out to be lost is replaced.
+    async fn begin(&self, hold: Hold) -> Result<Session, Fault> {
+        let begin = begin(&self.options, hold);
+        if let Some(session) = self.take() {
+            match session.run(&begin).await {
+                Ok(()) => return Ok(session),
+                Err(error) if is_lost(&error) => {}
+                // Its transaction ends with it.
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let session = Session::new(self.connect().await?);
+        session.run(&begin).await?;
+        Ok(session)
+    }
+}
+
+/// Returns how a transaction begins. All that is set ends with it.
+fn begin(options: &PostgresOptions, hold: Hold) -> String {
+    let milliseconds = |time: Duration| time.as_millis().clamp(1, 0x7fff_ffff);
+    let lock = milliseconds(options.lock_timeout);
+    let statement = milliseconds(options.statement_timeout);
+    let mut begin = format!(
+        "begin isolation level read committed read write; \
+         set local lock_timeout = {lock}; set local statement_timeout = {statement}"
+    );
+    if let Hold::Tenant(tenant) = hold {
+        let tenant = tenant.uuid().as_simple().to_string();
+        begin.push_str("; select 1 from tenants where tenant_id = '\\x");
+        begin.push_str(&tenant);
+        begin.push_str("' for no key update");
+    }
+    begin
+}
+
+async fn transact<T, F>(connection: &mut Connection, work: F) -> Result<T, Fault>
+where
+    F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T>,
+{
+    match work(connection).await {
+        Ok(Verdict::Commit(value)) => {
+            connection.run("commit").await?;
+            Ok(value)
+        }
+        Ok(Verdict::Rollback(value)) => {
+            connection.run("rollback").await?;
+            Ok(value)
+        }
+        Err(fault) => {
+            if !connection.is_closed() {
+                connection.run("rollback").await?;
+            }
+            Err(fault)
+        }
+    }
+}
+
+/// Refuses a server that cannot keep what we give it.
+fn check_server(place: &str, version: &str, encoding: &str) -> Result<(), StoreError> {
+    let refused = |message| {
+        Err(StoreError::Unavailable {
+            message,
+            source: None,
+        })
+    };
+    let number: String = version.chars().take_while(char::is_ascii_digit).collect();
+    if number.parse().is_ok_and(|number: u32| number < OLDEST) {
+        return refused(format!(
+            "{place} is Postgres {version}; {OLDEST} is the oldest that can be used"
+        ));
+    }
+    if encoding != "UTF8" {
+        return refused(format!(
+            "{place} keeps texts as {encoding}; make a database with `createdb --encoding UTF8 --template template0`"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_server_or_one_of_another_encoding_is_refused() {
+        assert!(check_server("p", "15.18 (Debian 15.18-0+deb12u1)", "UTF8").is_ok());
+        assert!(check_server("p", "18beta1", "UTF8").is_ok());
+        let old = check_server("p", "14.9", "UTF8").unwrap_err().to_string();
+        assert!(old.contains("Postgres 14.9; 15 is the oldest"), "{old}");
+        let other = check_server("p", "16.1", "LATIN1").unwrap_err().to_string();
+        assert!(other.contains("LATIN1"), "{other}");
+    }
+}

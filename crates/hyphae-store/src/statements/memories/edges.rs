@@ -1,0 +1,294 @@
+//! Semantic links between cells, which nobody gave. A cell's links lead away from it; a link that two cells have
+//! with each other is two rows, and either may go without the other.
+
+use std::collections::BTreeSet;
+
+use hyphae_core::{
+    cell::Layer,
+    ids::{CellId, TenantId},
+    ports::{Link, NewLink, Seen},
+    scope::Scope,
+};
+use uuid::Uuid;
+
+use super::{hex, json, uuids};
+use crate::{
+    error::{BadRow, Fault},
+    sql::{Connection, Query, Row, Sql, each, either, sql},
+    statements::{
+        row::Columns,
+        scope::{of_tenant, scoped, visible},
+    },
+};
+
+/// The most links of a cell `c`, by its layer: parameters `$2`, `$3` and `$4`.
+macro_rules! degree {
+    () => {
+        "(case c.layer when 0 then $2 when 1 then $3 else $4 end)"
+    };
+}
+
+/// Links a cell with others, in both directions, and takes links away from those that then have
+/// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
+pub(crate) async fn connect(
+    connection: &mut Connection,
+    scope: &Scope,
+    id: CellId,
+    links: &[NewLink],
+) -> Result<(), Fault> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    let ends: Vec<CellId> = links.iter().map(|new| new.link.to).chain([id]).collect();
+    let drops: Vec<(String, String)> = links
+        .iter()
+        .flat_map(|new| {
+            new.drops
+                .iter()
+                .map(|drop| (hex(new.link.to.uuid()), hex(drop.uuid())))
+        })
+        .collect();
+    add(connection, scope, id, links).await?;
+    prune(connection, scope, &ends, &drops).await
+}
+
+/// Takes away the links that lead from a cell.
+pub(crate) async fn disconnect(
+    connection: &mut Connection,
+    scope: &Scope,
+    id: CellId,
+) -> Result<(), Fault> {
+    let sql = sql!("delete from edges where tenant_id = $1 and src = $2 and kind = 0");
+    of_tenant(sql, scope.tenant)
+        .bind(id.uuid())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes away the links of all kinds that lead from or to erased cells.
+pub(crate) async fn forget(
+    connection: &mut Connection,
+    tenant: TenantId,
+    ids: &[CellId],
+) -> Result<(), Fault> {
+    let sql = sql!(
+        "delete from edges where tenant_id = $1 and (
+             src in (select unhex(n.value) from ",
+        each!("$2"),
+        ")
+             or dst in (select unhex(n.value) from ",
+        each!("$2"),
+        "))"
+    );
+    if ids.is_empty() {
+        return Ok(());
+    }
+    of_tenant(sql, tenant)
+        .bind(uuids(ids))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add(
+    connection: &mut Connection,
+    scope: &Scope,
+    id: CellId,
+    links: &[NewLink],
+) -> Result<(), Fault> {
+    const SQL: Sql = sql!(
+        "with ends (dst, weight, back) as materialized (
+             select c.cell_id, ",
+        either!(
+            "l.value ->> 1, l.value ->> 2",
+            "(l.value ->> 1)::float8, (l.value ->> 2)::boolean"
+        ),
+        "
+             from ",
+        either!(
+            "json_each($5) l",
+            "jsonb_array_elements($5::jsonb) l (value)"
+        ),
+        "
+             cross join cells c on c.cell_id = ",
+        either!("unhex(l.value ->> 0)", "decode(l.value ->> 0, 'hex')"),
+        "
+             where c.status = 0 and c.cell_id <> $4 and ",
+        visible!("c."),
+        ")
+         insert into edges (tenant_id, src, kind, dst, weight)
+         select $1, $4, 0, dst, weight from ends
+         union all
+         select $1, dst, 0, $4, weight from ends where back
+         on conflict (tenant_id, src, kind, dst) do update set weight = excluded.weight"
+    );
+    let links: Vec<(String, f64, bool)> = links
+        .iter()
+        .map(|new| {
+            (
+                hex(new.link.to.uuid()),
+                f64::from(new.link.weight),
+                new.back,
+            )
+        })
+        .collect();
+    scoped(SQL, scope)
+        .bind(id.uuid())
+        .bind(json(&links)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
+/// the weakest, of equal ones the link to the younger cell.
+async fn prune(
+    connection: &mut Connection,
+    scope: &Scope,
+    ends: &[CellId],
+    drops: &[(String, String)],
+) -> Result<(), Fault> {
+    const SQL: Sql = sql!(
+        "with ends (src, degree) as materialized (
+             select c.cell_id, ",
+        degree!(),
+        " from ",
+        each!("$5"),
+        "
+             cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+         ), drops (src, dst) as materialized (
+             select ",
+        either!(
+            "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d",
+            "decode(d.value ->> 0, 'hex'), decode(d.value ->> 1, 'hex')
+             from jsonb_array_elements($6::jsonb) d (value)"
+        ),
+        "
+         ), crowd (src, dst, degree, dropped, weight) as materialized (
+             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
+             from ends
+             cross join edges e on e.tenant_id = $1 and e.src = ends.src and e.kind = 0
+             where degree < (
+                 select count(*) from edges e
+                 where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
+         )
+         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select src, dst from (
+                 select src, dst, degree, dropped, row_number() over (
+                     partition by src order by dropped, weight desc, dst) as place
+                 from crowd
+             ) ranked where dropped or place > degree
+         )"
+    );
+    bounded(SQL, scope)
+        .bind(uuids(ends))
+        .bind(json(drops)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Begins a statement that uses [`degree`].
+fn bounded<'q>(sql: Sql, scope: &Scope) -> Query<'q> {
+    let [l0, l1, l2] = Layer::ALL.map(|layer| i64::try_from(layer.degree()).unwrap_or(i64::MAX));
+    of_tenant(sql, scope.tenant).bind(l0).bind(l1).bind(l2)
+}
+
+/// Returns the links of those of `ids` that the scope can see, in the order of `ids`.
+///
+/// A cell's links come in one row, for the reason given at `changes`. Nine digits tell a number
+/// of single precision from all others.
+pub(crate) async fn links(
+    connection: &mut Connection,
+    scope: &Scope,
+    ids: &[CellId],
+    seen: Seen<'_>,
+) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
+    const SQL: Sql = sql!(
+        "select here.cell_id, ",
+        either!(
+            "cast(group_concat(e.dst, '') as blob),
+             group_concat(iif(e.dst is null, null, printf('%.9g', e.weight)), ',')",
+            "string_agg(e.dst, ''::bytea order by e.dst),
+             string_agg(case when e.dst is not null then e.weight::real::text end, ','
+                 order by e.dst)"
+        ),
+        " from ",
+        each!("$4"),
+        "
+         cross join cells here on here.cell_id = unhex(n.value) and ",
+        visible!("here."),
+        " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
+         group by n.key, here.cell_id order by n.key"
+    );
+    let rows = scoped(SQL, scope)
+        .bind(uuids(ids))
+        .fetch_all(connection)
+        .await?;
+    let mut found: Vec<(CellId, Vec<Link>)> =
+        rows.iter().map(to_links).collect::<Result<_, _>>()?;
+    let ends = found.iter().flat_map(|(_, links)| links);
+    let unknown: BTreeSet<CellId> = ends.map(|link| link.to).filter(|&id| !seen(id)).collect();
+    if !unknown.is_empty() {
+        let can_see = visible_of(connection, scope, &unknown).await?;
+        for (_, links) in &mut found {
+            links.retain(|link| can_see.contains(&link.to) || !unknown.contains(&link.to));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns those of some cells that the scope can see.
+async fn visible_of(
+    connection: &mut Connection,
+    scope: &Scope,
+    ids: &BTreeSet<CellId>,
+) -> Result<BTreeSet<CellId>, Fault> {
+    let ids: Vec<CellId> = ids.iter().copied().collect();
+    const SQL: Sql = sql!(
+        "select ",
+        either!(
+            "cast(group_concat(c.cell_id, '') as blob)",
+            "string_agg(c.cell_id, ''::bytea)"
+        ),
+        " from ",
+        each!("$4"),
+        "
+         cross join cells c on c.cell_id = unhex(n.value) and ",
+        visible!("c.")
+    );
+    let row = scoped(SQL, scope)
+        .bind(uuids(&ids))
+        .fetch_one(connection)
+        .await?;
+    let found: Option<&[u8]> = Columns(&row).get(0, "cell")?;
+    let (found, _) = found.unwrap_or_default().as_chunks::<16>();
+    let ids = found.iter().map(|id| CellId::new(Uuid::from_bytes(*id)));
+    Ok(ids.collect())
+}
+
+fn to_links(row: &Row) -> Result<(CellId, Vec<Link>), BadRow> {
+    let what = "link";
+    let row = Columns(row);
+    let ids: Option<&[u8]> = row.get(1, what)?;
+    let weights: Option<&str> = row.get(2, what)?;
+    let (ids, rest) = ids.unwrap_or_default().as_chunks::<16>();
+    let weights = weights.into_iter().flat_map(|weights| weights.split(','));
+    let weights: Vec<f32> = weights
+        .map(|weight| weight.parse().map_err(|_| BadRow { what }))
+        .collect::<Result<_, _>>()?;
+    if !rest.is_empty() || ids.len() != weights.len() {
+        return Err(BadRow { what });
+    }
+    let mut links: Vec<Link> = ids
+        .iter()
+        .zip(weights)
+        .map(|(id, weight)| Link {
+            to: CellId::new(Uuid::from_bytes(*id)),
+            weight,
+        })
+        .collect();
+    links.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
+    Ok((CellId::new(row.id(0)?), links))
+}

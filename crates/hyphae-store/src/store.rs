@@ -1,0 +1,240 @@
+//! A store on whichever database keeps it.
+
+use std::{path::Path, pin::Pin, sync::Arc};
+
+use hyphae_core::{
+    credential::{ApiKey, Credential},
+    ids::{SessionId, TenantId},
+    ports::{ChosenModel, SessionError, StoreError},
+};
+use tokio::sync::OnceCell;
+
+use crate::{
+    error::{Fault, Place},
+    postgres::{self, PostgresAddress, PostgresOptions},
+    sql::Connection,
+    sqlite::{self, SqliteOptions},
+    statements::KeySecret,
+};
+
+/// Keeps memories, sessions and credentials. Cheap to clone; all clones share their connections.
+///
+/// Must be used inside a tokio runtime. The path of a file must be valid UTF-8.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: Arc<Pool>,
+    pub(crate) key_secret: Arc<OnceCell<KeySecret>>,
+}
+
+/// A database that knows the holder of a key.
+#[derive(Debug)]
+pub struct Recognised {
+    /// The database. Its connections are opened when they are first needed.
+    pub store: Store,
+    /// Whose key it is; not revoked.
+    pub credential: Credential,
+    /// The model that the vectors of their tenant belong to, if there is one yet.
+    pub model: Option<ChosenModel>,
+}
+
+/// The connections to a database of either kind.
+#[derive(Debug)]
+enum Pool {
+    Sqlite(Box<sqlite::Connections>),
+    Postgres(postgres::Connections),
+}
+
+/// What a write keeps others from changing until its end, where several may write at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Hold {
+    /// The memories of a tenant.
+    Tenant(TenantId),
+    Nothing,
+}
+
+/// What a write has decided.
+#[derive(Debug)]
+pub(crate) enum Verdict<T> {
+    /// Keep what was written.
+    Commit(T),
+    /// Keep nothing.
+    Rollback(T),
+}
+
+/// The future of a write, which borrows its connection.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<Verdict<T>, Fault>> + Send + 'c>>;
+
+impl Store {
+    /// Opens a database file and recognises the holder of a key, in less than half a millisecond
+    /// and on the calling thread.
+    ///
+    /// Returns none if there is anything to say against the key or the database, or anything to
+    /// be done or waited for first. [`Store::open_file`] says and does it. Nothing of this
+    /// process may be opening the same file meanwhile.
+    pub fn recognise(path: &Path, options: SqliteOptions, key: &ApiKey) -> Option<Recognised> {
+        let (connections, credential, model) = sqlite::recognise(path, options, key)?;
+        Some(Recognised {
+            store: Self::over(Pool::Sqlite(Box::new(connections))),
+            credential,
+            model,
+        })
+    }
+
+    /// Opens a database file, and makes it first if there is none: the folder with mode 0700, the
+    /// file with mode 0600. Any number of processes may do so at once.
+    ///
+    /// # Errors
+    /// As [`Store::open_file`]; [`StoreError::ReadOnly`] or [`StoreError::Full`] if the file
+    /// cannot be made.
+    pub async fn create_file(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        sqlite::create(path).await?;
+        Self::open_file(path, options).await
+    }
+
+    /// Opens a database file. One of an older schema is migrated first, in one transaction;
+    /// programs that are older than the new schema refuse it from then on.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] if there is none, [`StoreError::Newer`] if a later version of the
+    /// program made it, [`StoreError::Damaged`] if the file is no sound database.
+    pub async fn open_file(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        let connections = sqlite::open(path, options).await?;
+        Ok(Self::over(Pool::Sqlite(Box::new(connections))))
+    }
+
+    /// Connects to a server, and makes the tables first if there are none. Any number of processes
+    /// may do so at once.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn create_on_server(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let connections = postgres::create(address, options).await?;
+        Ok(Self::over(Pool::Postgres(connections)))
+    }
+
+    /// Connects to a server. Tables of an older schema are migrated first, in one transaction;
+    /// programs that are older than the new schema refuse it from then on.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] if there are no tables, [`StoreError::Newer`] if a later version of
+    /// the program made them, [`StoreError::Unavailable`] if the server cannot be used.
+    pub async fn connect(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
+        let connections = postgres::open(address, options).await?;
+        Ok(Self::over(Pool::Postgres(connections)))
+    }
+
+    fn over(pool: Pool) -> Self {
+        Self {
+            pool: Arc::new(pool),
+            key_secret: Arc::default(),
+        }
+    }
+
+    /// Waits for writes that have begun and closes the connections. Reads fail afterwards.
+    pub async fn close(&self) {
+        match &*self.pool {
+            Pool::Sqlite(connections) => connections.close().await,
+            Pool::Postgres(connections) => connections.close().await,
+        }
+    }
+
+    /// Runs `work` on a reading connection.
+    pub(crate) async fn read<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let read = self.try_read(work).await;
+        read.map_err(|fault| self.store_error(fault))
+    }
+
+    /// Runs `work` in a write transaction.
+    pub(crate) async fn write<T, F>(&self, hold: Hold, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
+    {
+        let written = self.try_write(hold, work).await;
+        written.map_err(|fault| self.store_error(fault))
+    }
+
+    /// Runs `work` on a reading connection, for a session.
+    pub(crate) async fn read_session<T>(
+        &self,
+        id: SessionId,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, SessionError> {
+        let read = self.try_read(work).await;
+        read.map_err(|fault| self.session_error(fault, id))
+    }
+
+    /// Runs `work` in a write transaction, for a session.
+    pub(crate) async fn write_session<T, F>(
+        &self,
+        id: SessionId,
+        work: F,
+    ) -> Result<T, SessionError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
+    {
+        let written = self.try_write(Hold::Nothing, work).await;
+        written.map_err(|fault| self.session_error(fault, id))
+    }
+
+    async fn try_read<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        match &*self.pool {
+            Pool::Sqlite(connections) => connections.read(work).await,
+            Pool::Postgres(connections) => connections.read(work).await,
+        }
+    }
+
+    async fn try_write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
+    {
+        match &*self.pool {
+            // Only one writes.
+            Pool::Sqlite(connections) => connections.write(work).await,
+            Pool::Postgres(connections) => connections.write(hold, work).await,
+        }
+    }
+
+    /// Lets nothing that was erased lie about in the database's own files, as far as that is ours
+    /// to do.
+    pub(crate) async fn forget_erased(&self) -> Result<(), Fault> {
+        match &*self.pool {
+            // The log holds what was erased from the file.
+            Pool::Sqlite(connections) => {
+                let sql = "pragma wal_checkpoint(truncate)";
+                connections.run_alone(sql).await
+            }
+            // What is dead in the tables, and in copies of the log, is the server's to tidy up.
+            Pool::Postgres(_) => Ok(()),
+        }
+    }
+
+    fn store_error(&self, fault: Fault) -> StoreError {
+        fault.store_error(&self.place())
+    }
+
+    pub(crate) fn session_error(&self, fault: Fault, id: SessionId) -> SessionError {
+        fault.session_error(&self.place(), id)
+    }
+
+    fn place(&self) -> Place<'_> {
+        match &*self.pool {
+            Pool::Sqlite(connections) => Place::File(connections.place()),
+            Pool::Postgres(connections) => Place::Server(connections.place()),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A database of its own on a server.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, TransferStore};
+use hyphae_store::{PostgresAddress, PostgresOptions, Store};
+use hyphae_testkit::{
+    contract::Subject,
+    postgres::{Database, Release},
+};
+
+/// A store and its database, which goes away with the last of its handles.
+#[derive(Debug)]
+pub(crate) struct OnServer {
+    pub(crate) store: Store,
+    pub(crate) database: Arc<Database>,
+}
+
+impl OnServer {
+    pub(crate) async fn new(release: Release) -> Option<Self> {
+        let database = Arc::new(Database::new(release)?);
+        let address = address(&database);
+        let store = Store::create_on_server(&address, PostgresOptions::default()).await;
+        Some(Self {
+            store: store.unwrap(),
+            database,
+        })
+    }
+}
+
+pub(crate) fn address(database: &Database) -> PostgresAddress {
+    PostgresAddress::parse(&database.url()).unwrap()
+}
+
+pub(crate) async fn newest() -> Option<Box<dyn Subject>> {
+    Some(Box::new(OnServer::new(Release::Newest).await?))
+}
+
+pub(crate) async fn oldest() -> Option<Box<dyn Subject>> {
+    Some(Box::new(OnServer::new(Release::Oldest).await?))
+}
+
+#[async_trait]
+impl Subject for OnServer {
+    fn memories(&self) -> &dyn MemoryStore {
+        &self.store
+    }
+
+    fn sessions(&self) -> &dyn SessionStore {
+        &self.store
+    }
+
+    fn credentials(&self) -> &dyn CredentialStore {
+        &self.store
+    }
+
+    fn transfer(&self) -> &dyn TransferStore {
+        &self.store
+    }
+
+    async fn again(&self) -> Box<dyn Subject> {
+        let address = address(&self.database);
+        let store = Store::connect(&address, PostgresOptions::default()).await;
+        Box::new(Self {
+            store: store.unwrap(),
+            database: Arc::clone(&self.database),
+        })
+    }
+}
