@@ -8,7 +8,7 @@ use super::{
     predicate::{self, Modal, Predicate, When},
     quantity::Quantity,
     split::{self, Words},
-    tokens::Reader,
+    tokens::{Reader, Replaces},
     verbs::Objects,
 };
 
@@ -124,10 +124,22 @@ impl Reader {
             Some(verb) => (&words.said[..verb.at], &words.said[verb.end..]),
             None => (&words.said[..0], words.said.as_slice()),
         };
+        let verb = predicate.as_ref().and_then(|predicate| predicate.verb);
+        self.chooses = verb.is_none_or(|verb| verb.canon == "use")
+            && !predicate.as_ref().is_some_and(|it| it.be);
         self.from_is_denied = predicate
             .as_ref()
             .and_then(|predicate| predicate.verb)
             .is_some_and(|verb| verb.change);
+        if let Some(predicate) = &predicate
+            && predicate.verb.is_some_and(|verb| verb.canon == "replace")
+        {
+            self.replaces = if predicate.passive {
+                Replaces::Subject
+            } else {
+                Replaces::Object
+            };
+        }
         self.walk(subject, Side::Subject);
         let stands_for = subject.iter().all(|item| lexicon::is_empty(&item.lower))
             && (self.follows
@@ -200,7 +212,7 @@ impl Reader {
             unsaid: words.unsaid || self.unsaid || predicate.is_some_and(|verb| verb.unsaid),
             conditional: words.conditional,
             only: self.only,
-            many: self.many || words.list,
+            many: self.many || words.list || words.said.iter().any(is_addition),
             masked: self.masked,
             nobody: words
                 .said
@@ -276,6 +288,19 @@ impl Reader {
             };
         }
     }
+}
+
+/// Tells whether a word says that there is something else besides.
+fn is_addition(item: &Item) -> bool {
+    [
+        "also",
+        "too",
+        "another",
+        "additionally",
+        "moreover",
+        "besides",
+    ]
+    .contains(&item.lower.as_str())
 }
 
 fn joined(words: &Words) -> String {

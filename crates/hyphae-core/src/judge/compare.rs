@@ -229,6 +229,20 @@ fn same_words(matched: &Match<'_>) -> Option<Found> {
     if then {
         return Some(Found::SameThen);
     }
+    let denies = |one: &Clause, other: &Clause| {
+        let keys = |clause: &Clause| {
+            clause
+                .denied
+                .iter()
+                .map(|token| token.key.clone())
+                .collect::<Vec<_>>()
+        };
+        let (one, other) = (keys(one), keys(other));
+        !one.is_empty() && !other.is_empty() && one != other
+    };
+    if denies(a, b) {
+        return None;
+    }
     let alike = a.dates.len() == b.dates.len()
         && !(a.masked || b.masked)
         && (a.modal == b.modal || ![a.modal, b.modal].iter().any(|modal| is_loose(*modal)));
@@ -293,6 +307,17 @@ fn opposed(matched: &Match<'_>) -> Option<Found> {
         || is_loose(a.modal)
         || is_loose(b.modal)
     {
+        return Some(Found::Nothing);
+    }
+    // `as an internal user` says in what role, not how it is.
+    let describes = |clause: &Clause, token: &Token| {
+        let beside = |other: &Token| other.chunk == token.chunk && other != token;
+        matches!(
+            token.preposition,
+            "as" | "for" | "by" | "with" | "of" | "from" | "to" | "about"
+        ) && clause.tokens.iter().any(beside)
+    };
+    if describes(a, one) || describes(b, other) {
         return Some(Found::Nothing);
     }
     let crossed = swapped(a, b).is_some();
@@ -360,6 +385,7 @@ fn is_negation(matched: &Match<'_>) -> bool {
         || (matched.shared == 1 && (said_alone.is_empty() || (denies.usage && says.usage)));
     let same_scope = said_alone.is_empty() || !(says.only || denies.only);
     denied_alone.is_empty()
+        && !values::dates_differ(a, b)
         && more
         && enough
         && same_scope

@@ -145,7 +145,8 @@ const COMPLEMENTS: &str = "enabled/disabled on/off require/optional public/priva
     stateful/stateless automatic/manual pass/fail succeed/fail store/remove keep/remove internal/external \
     open/closed online/offline true/false present/absent strict/lenient allow/forbid single/multiple \
     permanent/temporary persistent/ephemeral relative/absolute open-source/closed-source \
-    include/exclude ascending/descending inclusive/exclusive newest/oldest earliest/latest experimental/stable eagerly/lazily eager/lazy static/dynamic typed/untyped \
+    include/exclude ascending/descending exclusive/shared permanent/reversible server-side/client-side visible/hidden transparent/opaque \
+    inclusive/exclusive newest/oldest earliest/latest experimental/stable eagerly/lazily eager/lazy static/dynamic typed/untyped \
     compiled/interpreted centralised/decentralised centralized/decentralized sequential/parallel synchronous/asynchronous \
     serial/parallel odd/even whitelist/blacklist allowlist/denylist opt-in/opt-out \
     hard/soft local/remote global/local live/dead alive/dead used/unused accept/refuse \
@@ -235,7 +236,7 @@ pub(super) fn opposition(a: &str, b: &str) -> Option<Opposition> {
 /// Words that say nothing about what is so.
 const EMPTY: &str = "we us our ours you your yours i me my mine it its they them their theirs he she his her \
     him this that these those the a an some any all every each both own such itself themselves one's \
-    always already also just simply really very quite fully completely actually basically please here \
+    ones always already also just simply really very quite fully completely actually basically please here \
     there then however therefore thus so too again ever only still now currently strictly definitely explicitly \
     today everywhere everything everyone entire whole current new recently presently clearly obviously \
     etc everybody \

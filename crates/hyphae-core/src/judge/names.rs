@@ -149,7 +149,7 @@ const CLASSES: &[(&str, bool, &str)] = &[
     // Where and how software runs.
     (
         "cloud",
-        true,
+        false,
         "aws=amazon_web_services gcp=google_cloud azure hetzner digitalocean ovh linode",
     ),
     (
@@ -370,7 +370,7 @@ const CLASSES: &[(&str, bool, &str)] = &[
     (
         "locking",
         true,
-        "optimistic=optimistic_locking pessimistic=pessimistic_locking",
+        "optimistic=optimistic_locking=optimistically pessimistic=pessimistic_locking=pessimistically",
     ),
     ("eviction", true, "lru lfu fifo lifo"),
     ("reuse", true, "composition inheritance"),
@@ -394,8 +394,42 @@ const CLASSES: &[(&str, bool, &str)] = &[
     (
         "numbers",
         true,
-        "float=floats=floating_point_numbers decimal=decimals",
+        "float=floats=floating_point_numbers=double=doubles decimal=decimals=bigdecimal",
     ),
+    ("validation", true, "zod joi yup ajv valibot"),
+    (
+        "dates",
+        true,
+        "moment=moment.js date-fns dayjs luxon chrono jiff",
+    ),
+    ("http", true, "axios ky got superagent"),
+    ("http", true, "reqwest hyper ureq isahc"),
+    ("logging", true, "winston pino bunyan log4js"),
+    ("logging", true, "log4j logback"),
+    ("mobile", true, "flutter react_native ionic xamarin"),
+    ("desktop", true, "electron tauri qt gtk"),
+    ("tracing", true, "jaeger tempo zipkin"),
+    ("method", true, "scrum kanban"),
+    ("tls", true, "openssl rustls boringssl libressl"),
+    ("allocator", true, "jemalloc mimalloc tcmalloc"),
+    (
+        "template",
+        true,
+        "jinja=jinja2 handlebars mustache ejs pug liquid nunjucks",
+    ),
+    ("scheduler", true, "airflow dagster prefect luigi"),
+    ("cdn", true, "cloudfront fastly akamai cloudflare"),
+    ("consensus", true, "raft paxos"),
+    ("vpn", true, "wireguard openvpn ipsec"),
+    ("image", false, "png jpeg=jpg webp avif gif svg"),
+    (
+        "tongue",
+        false,
+        "english german french spanish italian dutch polish japanese chinese portuguese",
+    ),
+    ("models", false, "openai anthropic mistral cohere ollama"),
+    ("orm", true, "hibernate jooq mybatis"),
+    ("orm", true, "sqlalchemy peewee tortoise django_orm"),
 ];
 
 /// Members that are everyday words too. They are names only with a capital letter inside a
@@ -407,7 +441,7 @@ const AMBIGUOUS: &str = "go c make just express echo fiber gin rocket spring sta
     commas colons dots dashes pipes slashes integer integers serial slug password passwords cookie \
     cookies hex daily nightly rolling canary recreate linear clerk sketch vault split.io swarm \
     slack composition inheritance callback callbacks promise promises merge rebase squash develop \
-    polling sms ses railway linear eventual strong float floats decimal decimals consul chroma sled hugo sphinx chi flux pants loki elastic biome rome julia dart ruby";
+    polling sms ses railway linear eventual strong float floats decimal decimals consul chroma sled hugo sphinx chi flux pants moment got hyper ionic tempo liquid mustache raft prefect double doubles loki elastic biome rome julia dart ruby";
 
 struct Names {
     members: HashMap<String, Member>,

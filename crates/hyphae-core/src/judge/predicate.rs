@@ -96,6 +96,8 @@ pub(super) fn find(items: &[Item]) -> Option<Found> {
     let finite = |lower: &str| {
         !(lower.ends_with("ing") || verbs::is_participle(lower) || verbs::is_past(lower))
     };
+    let second = items.get(1).map_or("", |item| item.lower.as_str());
+    let begins_noun = matches!(second, "for" | "of");
     // An auxiliary, or a verb that is hardly ever a noun.
     let sure = words().find(|&(at, item)| {
         let lower = item.lower.as_str();
@@ -111,10 +113,7 @@ pub(super) fn find(items: &[Item]) -> Option<Found> {
             return !["to", "that", "which", "who"].contains(&before(at)) || lower.starts_with('@');
         }
         // `Support for v1 ends in May.`
-        let noun = at == 0
-            && items
-                .get(1)
-                .is_some_and(|next| matches!(next.lower.as_str(), "for" | "of"));
+        let noun = at == 0 && begins_noun;
         after_noun(at) && !noun && known(item).is_some_and(|verb| verb.pure) && finite(lower)
     });
     if let Some((at, _)) = sure {
@@ -140,7 +139,7 @@ pub(super) fn find(items: &[Item]) -> Option<Found> {
     });
     // `Log request bodies`, but `Retry limit: 3`.
     let headed = items.iter().any(|item| item.is_mark(":"));
-    if let Some((at, _)) = imperative.filter(|_| !headed && items.len() > 1)
+    if let Some((at, _)) = imperative.filter(|_| !headed && !begins_noun && items.len() > 1)
         && !items[at].lower.ends_with("ing")
         && after_noun(at)
     {
@@ -455,6 +454,7 @@ impl Predicate {
         match self.verb {
             Some(verb) if verb.canon == "use" && self.negated => Objects::Open,
             Some(verb) if self.passive && matches!(verb.canon, "serve" | "read") => Objects::One,
+            Some(verb) if verb.canon == "call" && !self.passive => Objects::Many,
             Some(verb) => verb.objects,
             None if self.be && !self.passive => Objects::One,
             None => Objects::Open,

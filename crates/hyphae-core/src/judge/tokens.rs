@@ -9,6 +9,15 @@ use super::{
     split::PREPOSITIONS,
 };
 
+/// Which words of a clause with `replace` name what is no longer there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Replaces {
+    #[default]
+    Nothing,
+    Object,
+    Subject,
+}
+
 /// Collects what the words of one clause say.
 #[derive(Default)]
 pub(super) struct Reader {
@@ -30,6 +39,9 @@ pub(super) struct Reader {
     pub(super) future: bool,
     pub(super) denying: bool,
     pub(super) from_is_denied: bool,
+    /// The verb tells of a choice, so that `over` says what was not chosen.
+    pub(super) chooses: bool,
+    pub(super) replaces: Replaces,
     pub(super) denied: Vec<Token>,
     pub(super) follows: bool,
     pub(super) unclear: bool,
@@ -38,7 +50,13 @@ pub(super) struct Reader {
 impl Reader {
     /// Adds a word that says something.
     pub(super) fn push(&mut self, key: &str, lower: &str, text: &str, kind: Kind, side: Side) {
-        let denied = self.denying || (self.from_is_denied && self.preposition == "from");
+        let replaced = match self.replaces {
+            Replaces::Nothing => false,
+            Replaces::Object => side == Side::Object && self.preposition.is_empty(),
+            Replaces::Subject => side == Side::Subject,
+        };
+        let denied =
+            self.denying || replaced || (self.from_is_denied && self.preposition == "from");
         let token = Token {
             key: key.to_owned(),
             lower: lower.to_owned(),
@@ -147,7 +165,9 @@ impl Reader {
                 self.denying = true;
             }
             "@instead" => self.denying = true,
-            "over" if side == Side::Object && self.has_object() && !number_ahead(items, at) => {
+            // What came in its place is the other half of the story.
+            "@infavour" => return items.len() - at,
+            "over" if self.chooses && side == Side::Object && self.has_object() => {
                 self.denying = true;
             }
             "no" | "not" | "nobody" | "none" | "nothing" | "neither" | "nor" | "never"
@@ -192,8 +212,11 @@ impl Reader {
                 self.indefinite = true;
                 return 1;
             }
-            "on" | "off" if next.is_empty() || matches!(next, "in" | "by" | "for" | "at") => {
-                self.push(lower, lower, &item.text, Kind::Word, side);
+            "on" | "off"
+                if side == Side::Object
+                    && (next.is_empty() || matches!(next, "in" | "by" | "for" | "at")) =>
+            {
+                self.push(&lexicon::key(lower), lower, &item.text, Kind::Word, side);
             }
             _ if PREPOSITIONS.contains(&lower) => {
                 self.chunk += 1;
@@ -418,60 +441,18 @@ fn time_of(next: &str) -> bool {
 
 /// Things that are told apart by their numbers.
 fn is_counted_thing(key: &str) -> bool {
-    const THINGS: [&str; 44] = [
-        "issu",
-        "step",
-        "pull-request",
-        "rfc",
-        "adr",
-        "ticket",
-        "bug",
-        "phase",
-        "sprint",
-        "mileston",
-        "chapter",
-        "section",
-        "line",
-        "page",
-        "shard",
-        "node",
-        "worker",
-        "replica",
-        "pod",
-        "instanc",
-        "host",
-        "tabl",
-        "group",
-        "team",
-        "server",
-        "room",
-        "task",
-        "stori",
-        "epic",
-        "case",
-        "test",
-        "scenario",
-        "exampl",
-        "option",
-        "figur",
-        "rule",
-        "item",
-        "slot",
-        "lane",
-        "round",
-        "experi",
-        "run",
-        "cluster",
-        "servic",
-    ];
-    THINGS.contains(&key)
+    const THINGS: &str = "issu step pull-request rfc adr ticket bug phase sprint mileston chapter section line \
+        page shard node worker replica pod instanc host tabl group team server room task stori epic case test \
+        scenario exampl option figur rule item slot lane round experi run cluster servic order invoic layer level \
+        migrat revis sampl";
+    THINGS.split_whitespace().any(|thing| thing == key)
 }
 
 /// Tells whether a word looks like a path, a host, a variable or another name from code.
 fn is_identifier(text: &str) -> bool {
     let inner_capital =
         text.chars().skip(1).any(char::is_uppercase) && text.chars().any(char::is_lowercase);
-    let joint = text.contains(['_', '/', '\\', '@', '$']) || text.contains("::");
+    let joint = text.contains(['_', '/', '\\', '@', '$', '#']) || text.contains("::");
     let dotted = text
         .split_once('.')
         .is_some_and(|(head, tail)| !tail.is_empty() && (head.is_empty() || head.len() > 1));

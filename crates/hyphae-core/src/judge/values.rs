@@ -4,7 +4,7 @@ use super::{
     ClashKind,
     clause::{Clause, Date, Kind, Side, Token},
     compare::{Match, is_environment, words},
-    names::Member,
+    names::{Class, Member},
     predicate::Modal,
     quantity::{Bound, Fit, Quantity},
     verbs::Objects,
@@ -28,9 +28,10 @@ pub(super) fn clash(matched: &Match<'_>) -> Option<(ClashKind, String, String)> 
     let one_place = |tokens: &[&Token]| {
         let first = tokens.first()?;
         let together = tokens.iter().all(|token| token.chunk == first.chunk);
-        let bounds = tokens
-            .iter()
-            .any(|token| token.side == Side::Scope || is_environment(&token.key));
+        let bounds = tokens.iter().any(|token| {
+            let bound = token.side == Side::Scope && !is_threshold(token, matched);
+            bound || is_environment(&token.key)
+        });
         (together && !bounds).then_some(())
     };
     let verbless: Vec<Match<'_>> = without_verbs(matched).into_iter().collect();
@@ -128,8 +129,17 @@ fn is_value(clause: &Clause, token: &Token, only: bool) -> bool {
                 && (clause.usage || only || clause.objects == Objects::One);
             counts || patient
         }
-        Side::Verb | Side::Scope => false,
+        Side::Scope => number(token).is_some(),
+        Side::Verb => false,
     }
+}
+
+/// Tells whether a number is the threshold of a condition: `when disk usage exceeds 80%`.
+fn is_threshold(token: &Token, matched: &Match<'_>) -> bool {
+    let passes = |token: &Token| matches!(token.key.as_str(), "exceed" | "reach");
+    let passed = || matched.a.tokens.iter().any(passes);
+    matched.a.conditional
+        && number(token).is_some_and(|number| number.bound != Bound::Exact || passed())
 }
 
 fn number_clash(matched: &Match<'_>) -> Option<ClashKind> {
@@ -216,6 +226,14 @@ fn name_clash(matched: &Match<'_>) -> Option<ClashKind> {
     }
     let one_at_a_time = class.is_some_and(|class| class.one_at_a_time);
     let light = |clause: &Clause| clause.usage || clause.be;
+    // `is available in Python`: where, not what.
+    let beside = |clause: &Clause, token: &Token| {
+        let other = |other: &Token| other.side == Side::Object && other.chunk != token.chunk;
+        clause.be && !token.preposition.is_empty() && clause.tokens.iter().any(other)
+    };
+    if !only && (beside(a, &one) || beside(b, &other)) {
+        return None;
+    }
     let same_place =
         one.preposition == other.preposition || one_at_a_time || (light(a) && light(b));
     if !same_place {
@@ -235,7 +253,7 @@ fn name_clash(matched: &Match<'_>) -> Option<ClashKind> {
         Objects::One => {
             let framed = matched.shared > 0;
             if a.usage && b.usage {
-                one_at_a_time || (framed && has_purpose(a))
+                one_at_a_time || (framed && (has_purpose(a) || is_one_for(a, class)))
             } else {
                 framed
             }
@@ -252,6 +270,15 @@ fn has_purpose(clause: &Clause) -> bool {
         .any(|token| matches!(token.preposition, "for" | "as" | "to"))
 }
 
+/// Tells whether what the clause is about has one of this class: `config files use TOML`.
+fn is_one_for(clause: &Clause, class: Option<Class>) -> bool {
+    let subject = clause
+        .tokens
+        .iter()
+        .any(|token| token.side == Side::Subject);
+    subject && class.is_some_and(|class| matches!(class.family, "format" | "proof"))
+}
+
 fn is_loose(clause: &Clause) -> bool {
     matches!(clause.modal, Modal::May | Modal::NeedNot)
 }
@@ -260,19 +287,33 @@ fn is_loose(clause: &Clause) -> bool {
 fn word_clash(matched: &Match<'_>) -> Option<ClashKind> {
     let Match { a, b, .. } = matched;
     let (one, other) = (matched.only_a.first()?, matched.only_b.first()?);
-    let object = one.side == Side::Object && other.side == Side::Object;
+    let word = |token: &Token| {
+        token.side == Side::Object && matches!(token.kind, Kind::Word | Kind::Perhaps(_))
+    };
+    let loose = is_loose(a) || is_loose(b) || a.many || b.many;
+    if !word(one) || !word(other) || matched.shared == 0 || a.when.event || b.when.event {
+        return None;
+    }
     let bound = !one.preposition.is_empty() && one.preposition == other.preposition;
-    let owned = a.objects == Objects::One && b.objects == Objects::One && !(a.be || b.be);
-    let fits = object
-        && bound
-        && owned
-        && matched.shared > 0
-        && !(a.many || b.many || is_loose(a) || is_loose(b) || a.usage || b.usage)
-        && matches!(one.kind, Kind::Word | Kind::Perhaps(_))
-        && matches!(other.kind, Kind::Word | Kind::Perhaps(_))
-        && !a.when.event
-        && !b.when.event;
-    (fits && one.preposition != "for" && one.preposition != "with").then_some(ClashKind::Name)
+    let single = matched.only_a.len() == 1 && matched.only_b.len() == 1;
+    if bound && single && (a.only || b.only) {
+        return Some(ClashKind::Name);
+    }
+    // `is called hyphae-core`, `the name is prod-assets`.
+    let called = |clause: &Clause, token: &Token| {
+        let compound = token.lower.contains('-') && !token.lower.ends_with("ed");
+        (clause.verb == "call" && clause.passive) || (clause.be && compound)
+    };
+    let both_called = called(a, one) && called(b, other) && one.preposition == other.preposition;
+    if single && !loose && both_called {
+        return Some(ClashKind::Name);
+    }
+    let owned = a.objects == Objects::One && b.objects == Objects::One;
+    let plain = a.be || b.be || a.usage || b.usage || loose;
+    let kept =
+        |clause: &Clause| clause.passive && !matches!(clause.verb, "store" | "read" | "build");
+    let placed = bound && kept(a) && kept(b) && !matches!(one.preposition, "for" | "with");
+    (placed && owned && !plain).then_some(ClashKind::Name)
 }
 
 fn date_clash(matched: &Match<'_>) -> Option<(ClashKind, String, String)> {

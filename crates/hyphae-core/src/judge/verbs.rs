@@ -80,7 +80,8 @@ const VERBS: &[(&str, &str, &str)] = &[
         "stop cease discontinue drop deprecate retire",
     ),
     ("replace", "1cp", "replace"),
-    ("own", "1p", "own maintain"),
+    ("own", "1p", "own"),
+    ("maintain", "1p", "maintain"),
     ("lead", "1", "lead led"),
     ("call", "1l", "call name title"),
     ("expire", "1p", "expire"),
@@ -110,7 +111,7 @@ const VERBS: &[(&str, &str, &str)] = &[
         "*",
         "test import export list display call load read work talk",
     ),
-    ("", "1", "generate handle manage power"),
+    ("", "1", "generate handle manage power represent treat"),
     (
         "",
         "ep",
@@ -125,13 +126,14 @@ const VERBS: &[(&str, &str, &str)] = &[
     (
         "",
         "p",
-        "allow permit enable disable guarantee validate verify rebuild rebuilt create reconnect throw \
+        "enable disable guarantee validate verify rebuild rebuilt create reconnect throw \
          carry carries override precede supersede want let get gets got become see reach \
          connect describe define restore apply belong expect ensure prevent protect invalidate \
          rotate decrypt authorise authorize approve deny ignore retain remember forgive \
          tolerate enjoy dislike delete exist overwrite prohibit continue try",
     ),
     ("", "np", "forget forgot refuse neglect"),
+    ("allow", "p", "allow permit"),
     ("allow", "np", "forbid forbidden ban prohibit disallow"),
     (
         "",
@@ -178,10 +180,14 @@ static BY_FORM: LazyLock<HashMap<String, Verb>> = LazyLock::new(|| {
 
 /// Returns what is known of a verb in any of its forms.
 pub(super) fn verb(lower: &str) -> Option<Verb> {
-    BY_FORM
-        .get(lower)
-        .or_else(|| BY_FORM.get(stem(lower).as_str()))
-        .copied()
+    let exact = BY_FORM.get(lower).copied();
+    // `container` is no form of `contain`.
+    let form = ["s", "ed", "ing"].iter().any(|end| lower.ends_with(end));
+    let stem = stem(lower);
+    exact.or_else(|| {
+        (form || stem == lower || is_participle(lower) || is_past(lower))
+            .then(|| BY_FORM.get(stem.as_str()).copied())?
+    })
 }
 
 /// Irregular participles; regular ones end in `ed`.

@@ -1,6 +1,10 @@
 //! The contradiction judge, on labelled pairs and on any text.
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    time::Instant,
+};
 
 use hyphae_core::{
     cell::{CellType, Validity},
@@ -143,17 +147,41 @@ fn table(pairs: &[Pair]) -> String {
     table
 }
 
-/// Fails if contradictions are found with less precision or recall than this.
+/// The least that a set is held to.
+struct Floor {
+    precision: f64,
+    recall: f64,
+}
+
+/// Fails if contradictions are found less surely than the floor over all pairs, or than half of
+/// their recall in any group that has ten.
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are read with `--no-capture`"
+)]
 #[track_caller]
-fn check_scores(pairs: &[Pair], precision: f64, recall: f64) {
+fn check_scores(pairs: &[Pair], floor: &Floor) {
     let table = table(pairs);
     println!("{table}");
     let all: Vec<&Pair> = pairs.iter().collect();
     let score = Score::of(Label::Contradicting, &all);
-    assert!(
-        score.precision() >= precision && score.recall() >= recall,
-        "wanted precision {precision} and recall {recall}\n{table}"
-    );
+    let fails =
+        |score: Score, recall: f64| score.precision() < floor.precision || score.recall() < recall;
+    assert!(!fails(score, floor.recall), "{table}");
+    let groups: BTreeSet<&str> = pairs.iter().map(|pair| pair.group.as_str()).collect();
+    for group in groups {
+        let within: Vec<&Pair> = all
+            .iter()
+            .copied()
+            .filter(|pair| pair.group == group)
+            .collect();
+        let score = Score::of(Label::Contradicting, &within);
+        let enough = score.right + score.missed >= 10;
+        assert!(
+            !enough || !fails(score, floor.recall / 2.0),
+            "{group}\n{table}"
+        );
+    }
 }
 
 #[test]
@@ -161,7 +189,7 @@ fn contradictions_of_the_development_set_are_found() {
     let text = std::fs::read_to_string(format!("{FOLDER}/dev.jsonl")).unwrap();
     let pairs = pairs(&text);
     assert!(pairs.len() >= 300);
-    check_scores(&pairs, DEV_PRECISION, DEV_RECALL);
+    check_scores(&pairs, &DEVELOPMENT);
     let all: Vec<&Pair> = pairs.iter().collect();
     let times = Score::of(Label::TimeBounded, &all);
     assert!(
@@ -170,19 +198,25 @@ fn contradictions_of_the_development_set_are_found() {
     );
 }
 
-const DEV_PRECISION: f64 = 0.95;
-const DEV_RECALL: f64 = 0.8;
+/// It has been tuned on, so that these say only that nothing was lost.
+const DEVELOPMENT: Floor = Floor {
+    precision: 0.99,
+    recall: 0.9,
+};
 
 /// The held-out set is written by somebody else; until it is there, there is nothing to measure.
 #[test]
 fn contradictions_of_the_held_out_set_are_found() {
     if let Ok(text) = std::fs::read_to_string(format!("{FOLDER}/held_out.jsonl")) {
-        check_scores(&pairs(&text), HELD_OUT_PRECISION, HELD_OUT_RECALL);
+        check_scores(&pairs(&text), &HELD_OUT);
     }
 }
 
-const HELD_OUT_PRECISION: f64 = 0.0;
-const HELD_OUT_RECALL: f64 = 0.0;
+/// Not measured yet.
+const HELD_OUT: Floor = Floor {
+    precision: 0.0,
+    recall: 0.0,
+};
 
 #[test]
 fn no_pair_is_in_a_set_twice() {
