@@ -305,3 +305,56 @@ fn clock(text: &str) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(a: &str, b: &str, want: Fit) {
+        let read = |text: &str| {
+            let (bound, text) = match text.split_once(' ') {
+                Some(("<=", rest)) => (Bound::AtMost, rest),
+                Some((">=", rest)) => (Bound::AtLeast, rest),
+                Some(("~", rest)) => (Bound::About, rest),
+                _ => (Bound::Exact, text),
+            };
+            Quantity::read(text).unwrap().bounded(bound)
+        };
+        assert_eq!(read(a).fit(&read(b)), want, "{a} / {b}");
+        assert_eq!(read(b).fit(&read(a)), want, "{b} / {a}");
+    }
+
+    #[test]
+    fn numbers_are_compared_in_their_units() {
+        check("60s", "1min", Fit::Equal);
+        check("1,000", "1000", Fit::Equal);
+        check("30s", "30min", Fit::Clash);
+        check("5", "5s", Fit::Incomparable);
+        check("$5", "€5", Fit::Incomparable);
+        check("08:30", "09:00", Fit::Clash);
+    }
+
+    #[test]
+    fn a_bound_fits_what_it_holds() {
+        check("<= 5", "10", Fit::Clash);
+        check("<= 10", "5", Fit::Compatible);
+        check(">= 10", "<= 5", Fit::Clash);
+        check(">= 5", "<= 10", Fit::Compatible);
+        check("<= 5", "<= 10", Fit::Clash);
+        check("3-5", "4-9", Fit::Compatible);
+        check("3-5", "8", Fit::Clash);
+        check("~ 30", "32", Fit::Compatible);
+        check("~ 30", "90", Fit::Clash);
+    }
+
+    #[test]
+    fn a_version_fits_its_own_details() {
+        check("v1", "v1.2.3", Fit::Compatible);
+        check("v1.2", "v1.10", Fit::Clash);
+        check(">= v1.9", "v1.10", Fit::Compatible);
+        check(">= v1.9", "v1.8", Fit::Clash);
+    }
+}
