@@ -12,6 +12,7 @@ pub mod console;
 pub mod credential;
 pub mod diff;
 pub mod ids;
+pub mod judge;
 pub mod label;
 pub mod mask;
 pub mod memories;

@@ -8,6 +8,7 @@
 mod changing;
 mod console;
 mod forgetting;
+mod judging;
 mod listing;
 mod masking;
 mod reading;
