@@ -69,6 +69,11 @@ id!(
     MessageId
 );
 id!(
+    /// Names anything that has a place in the topology: a cell (by its own id), an agent, a scene
+    /// or a beacon.
+    NodeId
+);
+id!(
     /// Names a conversation.
     SessionId
 );
@@ -80,3 +85,9 @@ id!(
     /// Names one turn of a session: a prompt and all that answers it.
     TurnId
 );
+
+impl From<CellId> for NodeId {
+    fn from(cell: CellId) -> Self {
+        Self::new(cell.uuid())
+    }
+}

@@ -13,6 +13,7 @@ pub mod credential;
 pub mod diff;
 pub mod ids;
 pub mod label;
+pub mod living;
 pub mod mask;
 pub mod memories;
 pub mod ports;

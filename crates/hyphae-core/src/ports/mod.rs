@@ -4,6 +4,7 @@ mod clock;
 mod credentials;
 mod embedder;
 mod error;
+mod living;
 mod memories;
 mod reads;
 mod sessions;
@@ -14,6 +15,7 @@ pub use clock::Clock;
 pub use credentials::CredentialStore;
 pub use embedder::{Calibration, EmbedError, Embedder, EmbeddingModel};
 pub use error::StoreError;
+pub use living::Graph;
 pub use memories::{MemoryStore, Seen};
 pub use reads::{
     AuditFilter, Change, ChosenModel, Confirmation, Entry, Past, Sequence, StaleVector, Statistics,
