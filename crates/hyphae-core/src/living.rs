@@ -6,3 +6,5 @@
 pub mod decay;
 pub mod gossip;
 pub mod node;
+pub mod place;
+pub mod promotion;
