@@ -3,6 +3,7 @@
 //! Pure rules over values. What is read comes through [`ports::Graph`](crate::ports::Graph); the
 //! time and fresh ids come from the caller. Start reading at [`gossip`].
 
+pub mod consolidation;
 pub mod decay;
 pub mod gossip;
 pub mod node;
