@@ -74,12 +74,20 @@ id!(
     NodeId
 );
 id!(
+    /// Names one consolidation.
+    RunId
+);
+id!(
     /// Names a conversation.
     SessionId
 );
 id!(
     /// Names those who share one memory; nothing crosses from one tenant to another.
     TenantId
+);
+id!(
+    /// Names a process that works in the background; a new one each time it starts.
+    WorkerId
 );
 id!(
     /// Names one turn of a session: a prompt and all that answers it.

@@ -153,8 +153,12 @@ pub enum Stayed {
     Expired,
     /// Its cell is of too little salience.
     Faint,
-    /// It has no energy.
+    /// It has no energy, or its author has spent what may be spent in an hour.
     Spent,
+    /// Not everybody in the project may see its cell, or it is gone.
+    Hidden,
+    /// Whoever took it on failed, time and again.
+    Failed,
 }
 
 /// Returns `0.6 · cos + 0.3 · interest + 0.1 · s`, how much a change matters to a node
