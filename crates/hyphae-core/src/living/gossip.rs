@@ -40,6 +40,9 @@ pub const PROMOTION: f64 = 5.0;
 /// salient decisions have. What is beyond it is kept, but does not travel.
 pub const HOURLY: f64 = 2000.0;
 
+/// The time of [`HOURLY`].
+pub const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
 /// The numbers of a project's gossip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {

@@ -9,6 +9,7 @@ mod changing;
 mod console;
 mod forgetting;
 mod listing;
+mod living;
 mod masking;
 mod reading;
 mod recalling;

@@ -224,7 +224,7 @@ pub struct Inbox {
 
 impl Inbox {
     /// The most unread letters of a credential in a project.
-    pub const MOST: usize = 1000;
+    pub const MOST: usize = 256;
 }
 
 /// A diff that reached somebody.
