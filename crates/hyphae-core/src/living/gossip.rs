@@ -46,8 +46,11 @@ pub const HOUR: SignedDuration = SignedDuration::from_hours(1);
 /// The numbers of a project's gossip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// σmin: the least score with which a node is entered, in [0, 1].
+    /// σmin: the least score with which a cell or a scene is entered, in [0, 1].
     pub relevance: f64,
+    /// The least score with which somebody is told, in [0, 1]. Interest counts only for those who
+    /// listen, so the same number would let everybody in whom a change passes by.
+    pub attention: f64,
     /// A change is delivered to nodes fewer hops away than this.
     pub hops: u8,
     /// How long after it was made a change may travel.
@@ -60,6 +63,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             relevance: 0.3,
+            attention: 0.3,
             hops: 10,
             lifetime: SignedDuration::from_hours(24),
             most: 1000,

@@ -102,6 +102,7 @@ mod contract {
 const TENANT_RULES: &(dyn Fn(&Project) -> Rules + Sync) = &|_| Rules {
     // The vectors of made-up cells mean nothing.
     relevance: -1.0,
+    attention: -1.0,
     ..Rules::default()
 };
 

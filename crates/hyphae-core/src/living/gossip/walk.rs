@@ -234,7 +234,11 @@ impl Walk {
             }
         };
         let score = score(&self.carried, node).ok_or(Why::Unplaced)?;
-        if score < self.rules.relevance {
+        let least = match at.listener() {
+            Some(_) => self.rules.attention,
+            None => self.rules.relevance,
+        };
+        if score < least {
             return Err(Why::Irrelevant { score });
         }
         let (left, cost) = (arrival.energy, topology::cost(weight));

@@ -140,3 +140,27 @@ fn a_faded_cell_and_one_without_a_place_are_passed_by() {
         ]
     );
 }
+
+#[test]
+fn who_listens_has_a_threshold_of_their_own() {
+    let mut map = Map::default();
+    let aside = |node| Node {
+        place: Some(place(70.0)),
+        ..node
+    };
+    map.link(0, aside(cell(1)), 1.0);
+    map.link(0, aside(agent(2, 1)), 1.0);
+    let change = change(CellType::Fact, 1.0);
+    let score = score(&change, &aside(agent(2, 1))).unwrap();
+    let told = |attention| {
+        let rules = Rules {
+            attention,
+            ..Rules::default()
+        };
+        map.walk(&change, rules, 1)
+    };
+    assert_eq!(numbers(&told(score)), [0, 1, 2]);
+    let journey = told(score.next_up());
+    assert_eq!(numbers(&journey), [0, 1]);
+    assert_eq!(journey.stops[0], stop(0, 2, Why::Irrelevant { score }));
+}
