@@ -29,7 +29,7 @@ use crate::{
 pub struct Rules {
     /// From this cosine on two cells belong to one topic.
     pub topic: f32,
-    /// From this cosine on two cells may say the same.
+    /// From this cosine on two cells may say the same, if their words do.
     pub same: f32,
     /// The least cells of a scene, and of each part that a larger one is split into.
     pub least: usize,

@@ -6,8 +6,8 @@ use super::*;
 fn three() -> Vec<Grain> {
     grains(&[
         (0.0, "Retries hide timeouts"),
-        (2.0, "Timeouts are hidden by retries"),
-        (4.0, "Retrying hides a timeout"),
+        (2.0, "The retry hides a timeout"),
+        (4.0, "Retries are hiding timeouts"),
         (20.0, "Retries are bounded"),
     ])
 }
@@ -46,8 +46,8 @@ fn what_fewer_agents_say_is_none_however_often_they_say_it() {
 fn each_agent_is_a_source_once() {
     let mut cells = three();
     cells.push(grain(5, 1, 1.0, "Retries hide timeouts again"));
-    cells.push(grain(6, 2, 2.5, "Timeouts are hidden again"));
-    cells.push(grain(7, 2, 3.0, "Timeouts are hidden once more"));
+    cells.push(grain(6, 2, 2.5, "Retries hide timeouts too often"));
+    cells.push(grain(7, 2, 3.0, "Retries hide timeouts elsewhere"));
     let mut project = Project::default();
     project.run(&cells);
     assert_eq!(project.patterns().len(), 1, "{:?}", project.patterns());
@@ -61,15 +61,13 @@ fn each_agent_is_a_source_once() {
 
 #[test]
 fn each_source_says_the_same_as_each_other() {
-    let cells = grains(&[
-        (0.0, "a"),
-        (7.0, "b"),
-        (14.0, "c"),
-        (40.0, "d"),
-        (42.0, "e"),
-        (44.0, "f"),
-    ]);
-    check(&cells, &[&[4, 5, 6]]);
+    let angles = [0.0, 7.0, 14.0, 40.0, 42.0, 44.0];
+    check(&grains(&angles.map(|angle| (angle, "text"))), &[&[4, 5, 6]]);
+    let mut cells = three();
+    cells[0].content = Content::new("Retries hide timeouts now").unwrap();
+    check(&cells, &[&[1, 2, 3]]);
+    cells[1].content = Content::new("Retries hide timeouts here").unwrap();
+    check(&cells, &[]);
 }
 
 #[test]
@@ -118,7 +116,7 @@ fn who_says_it_later_joins_a_pattern_until_it_has_enough_sources() {
     let mut project = Project::default();
     project.run(&cells);
     let before = project.made.patterns.clone();
-    cells.extend([5, 6].map(|n| grain(n, n, 3.0, "Retries hide it")));
+    cells.extend([5, 6].map(|n| grain(n, n, 3.0, "Retries hide timeouts, really")));
     let plan = project.plan(&cells, &since(&[5, 6]), &rules());
     project.made.apply(&plan).unwrap();
     assert_eq!(project.patterns(), [[1, 2, 3, 5]]);
@@ -150,7 +148,7 @@ fn a_pattern_goes_with_its_sources_unless_somebody_holds_it() {
 #[test]
 fn a_pattern_whose_words_are_taken_back_takes_those_of_another_source() {
     let mut cells = three();
-    cells.insert(3, grain(9, 9, 3.0, "A retry hides timeouts"));
+    cells.insert(3, grain(9, 9, 3.0, "Retries hide timeouts today"));
     let mut project = Project::default();
     project.run(&cells);
     let (pattern, text_of) = {
@@ -168,7 +166,7 @@ fn a_pattern_whose_words_are_taken_back_takes_those_of_another_source() {
 #[test]
 fn a_source_that_now_says_something_else_is_one_no_longer() {
     let mut cells = three();
-    cells.push(grain(5, 5, 3.0, "Retries hide it"));
+    cells.push(grain(5, 5, 3.0, "Retries hide timeouts, really"));
     let mut project = Project::default();
     project.run(&cells);
     assert_eq!(project.patterns(), [[1, 2, 3, 5]]);
