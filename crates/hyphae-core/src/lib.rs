@@ -14,6 +14,7 @@ pub mod diff;
 pub mod ids;
 pub mod judge;
 pub mod label;
+pub mod living;
 pub mod mask;
 pub mod memories;
 pub mod ports;

@@ -10,6 +10,7 @@ mod console;
 mod forgetting;
 mod judging;
 mod listing;
+mod living;
 mod masking;
 mod reading;
 mod recalling;
