@@ -6,7 +6,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hyphae_core::ports::StoreError;
@@ -17,7 +17,7 @@ use super::{PostgresAddress, PostgresOptions, Session, session::is_lost, tls::Tl
 use crate::{
     error::{Fault, Place},
     sql::Connection,
-    store::{Hold, Verdict, Work},
+    store::{Hold, Proof, Verdict, Work},
 };
 
 /// The oldest server that is used.
@@ -92,8 +92,14 @@ impl Connections {
 
     /// Runs `work` inside one transaction, which holds the tenant's row if there is one.
     ///
-    /// Once this has begun, it is carried to its end whether or not the caller waits for it.
-    pub(crate) async fn write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
+    /// Once this has begun, it is carried to its end whether or not the caller waits for it. If
+    /// the answer to the commit gets lost, `proof` tells whether it was kept.
+    pub(crate) async fn write<T, F>(
+        &self,
+        hold: Hold,
+        proof: Option<Proof>,
+        work: F,
+    ) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
@@ -105,8 +111,15 @@ impl Connections {
         let target = Arc::clone(&self.target);
         let task = tokio::spawn(async move {
             let mut connection = Connection::Postgres(target.begin(hold).await?);
-            let result = transact(&mut connection, work).await;
+            let ended = transact(&mut connection, work).await;
             target.put_back(connection);
+            let result = match (ended, proof) {
+                (Ended::Known(result), _) => result,
+                (Ended::Unknown(value, fault), Some(proof)) => {
+                    target.was_kept(hold, proof, fault).await.map(|()| value)
+                }
+                (Ended::Unknown(_, fault), None) => Err(fault),
+            };
             drop(permit);
             result
         });
@@ -175,6 +188,36 @@ impl Target {
         Ok(client)
     }
 
+    /// Waits until it is known whether a transaction was kept whose answer got lost; gives its
+    /// fault if it was not.
+    async fn was_kept(&self, hold: Hold, proof: Proof, fault: Fault) -> Result<(), Fault> {
+        let until = Instant::now() + self.options.connect_timeout;
+        loop {
+            match self.look_for(hold, proof).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(fault),
+                Err(error) if Instant::now() > until => {
+                    tracing::warn!(?error, "it is not known whether a write was kept");
+                    return Err(Fault::other(
+                        "the server has gone away while it wrote, and it is not known whether that was kept; look before you try again",
+                    ));
+                }
+                // The server is being started again.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// Looks for a proof. It holds what the transaction held, so that one that still ends has
+    /// ended.
+    async fn look_for(&self, hold: Hold, proof: Proof) -> Result<bool, Fault> {
+        let mut connection = Connection::Postgres(self.begin(hold).await?);
+        let found = proof.is_there(&mut connection).await?;
+        connection.run("rollback").await?;
+        self.put_back(connection);
+        Ok(found)
+    }
+
     /// Begins a transaction. An idle connection that turns out to be lost is replaced.
     async fn begin(&self, hold: Hold) -> Result<Session, Fault> {
         let begin = begin(&self.options, hold);
@@ -198,7 +241,7 @@ fn begin(options: &PostgresOptions, hold: Hold) -> String {
     let lock = milliseconds(options.lock_timeout);
     let statement = milliseconds(options.statement_timeout);
     let mut begin = format!(
-        "begin isolation level read committed read write; \
+        "begin isolation level read committed; \
          set local lock_timeout = {lock}; set local statement_timeout = {statement}"
     );
     if let Hold::Tenant(tenant) = hold {
@@ -210,26 +253,29 @@ fn begin(options: &PostgresOptions, hold: Hold) -> String {
     begin
 }
 
-async fn transact<T, F>(connection: &mut Connection, work: F) -> Result<T, Fault>
+/// How a transaction ended.
+enum Ended<T> {
+    Known(Result<T, Fault>),
+    /// It was to be committed, and no answer came.
+    Unknown(T, Fault),
+}
+
+async fn transact<T, F>(connection: &mut Connection, work: F) -> Ended<T>
 where
     F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T>,
 {
-    match work(connection).await {
-        Ok(Verdict::Commit(value)) => {
-            connection.run("commit").await?;
-            Ok(value)
-        }
-        Ok(Verdict::Rollback(value)) => {
-            connection.run("rollback").await?;
-            Ok(value)
-        }
-        Err(fault) => {
-            if !connection.is_closed() {
-                connection.run("rollback").await?;
-            }
-            Err(fault)
-        }
-    }
+    let result = match work(connection).await {
+        Ok(Verdict::Commit(value)) => match connection.run("commit").await {
+            Ok(()) => return Ended::Known(Ok(value)),
+            Err(fault) if fault.is_lost() => return Ended::Unknown(value, fault),
+            Err(fault) => Err(fault),
+        },
+        Ok(Verdict::Rollback(value)) => Ok(value),
+        Err(fault) => Err(fault),
+    };
+    let undone = connection.run("rollback").await;
+    // Without a connection there is nothing left to undo.
+    Ended::Known(result.and_then(|value| undone.map(|()| value)))
 }
 
 /// Refuses a server that cannot keep what we give it.

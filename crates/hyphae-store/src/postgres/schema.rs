@@ -52,7 +52,7 @@ enum Start {
 
 async fn bring_up_to_date(connections: &Connections, start: Start) -> Result<(), StoreError> {
     let place = connections.place().to_owned();
-    let done = connections.write(Hold::Nothing, move |connection| {
+    let done = connections.write(Hold::Nothing, None, move |connection| {
         Box::pin(async move {
             connection.run(LOCK).await?;
             // Another process may have been faster, and may know more versions than we do.

@@ -37,14 +37,6 @@ impl Connection {
         }
     }
 
-    /// Tells whether the database is known to be out of reach.
-    pub(crate) fn is_closed(&self) -> bool {
-        match self {
-            Self::Sqlite(_) => false,
-            Self::Postgres(session) => session.is_closed(),
-        }
-    }
-
     /// Tells whether statements travel.
     pub(crate) const fn is_far(&self) -> bool {
         matches!(self, Self::Postgres(_))

@@ -68,3 +68,30 @@ impl Subject for OnServer {
         })
     }
 }
+
+/// A store whose database is somebody else's to end.
+#[derive(Debug)]
+pub(crate) struct Over(pub(crate) Store);
+
+#[async_trait]
+impl Subject for Over {
+    fn memories(&self) -> &dyn MemoryStore {
+        &self.0
+    }
+
+    fn sessions(&self) -> &dyn SessionStore {
+        &self.0
+    }
+
+    fn credentials(&self) -> &dyn CredentialStore {
+        &self.0
+    }
+
+    fn transfer(&self) -> &dyn TransferStore {
+        &self.0
+    }
+
+    async fn again(&self) -> Box<dyn Subject> {
+        Box::new(Self(self.0.clone()))
+    }
+}

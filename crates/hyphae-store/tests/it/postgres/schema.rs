@@ -1,0 +1,109 @@
+//! How the tables are made, and by whom they are refused.
+
+use hyphae_core::ports::{CredentialStore, MemoryStore, StoreError};
+use hyphae_store::{PostgresOptions, Store};
+use hyphae_testkit::{
+    contract::fixture::{World, project},
+    postgres::{Database, Release},
+};
+
+use super::server::{OnServer, address};
+
+async fn open(database: &Database) -> Result<Store, StoreError> {
+    Store::connect(&address(database), PostgresOptions::default()).await
+}
+
+#[tokio::test]
+async fn of_ten_that_begin_at_once_one_makes_the_tables() {
+    let Some(database) = Database::new(Release::Oldest) else {
+        return;
+    };
+    let making: Vec<_> = (0..10)
+        .map(|_| {
+            let address = address(&database);
+            tokio::spawn(async move {
+                let store = Store::create_on_server(&address, PostgresOptions::default()).await;
+                store.unwrap().default_tenant().await.unwrap()
+            })
+        })
+        .collect();
+    let mut tenants = Vec::new();
+    for made in making {
+        tenants.push(made.await.unwrap());
+    }
+    tenants.dedup();
+    assert_eq!(tenants.len(), 1);
+    assert_eq!(
+        database.run("select count(*), min(version) from hyphae_schema"),
+        "1|1"
+    );
+}
+
+#[tokio::test]
+async fn a_database_without_tables_is_missing_and_shows_no_password() {
+    let Some(database) = Database::new(Release::Newest) else {
+        return;
+    };
+    let url = database.url().replace("&user=", "&password=hunter2&user=");
+    let address = hyphae_store::PostgresAddress::parse(&url).unwrap();
+    let error = Store::connect(&address, PostgresOptions::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error}");
+    assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn newer_tables_are_refused_and_left_alone() {
+    let Some(server) = OnServer::new(Release::Newest).await else {
+        return;
+    };
+    server.database.run("update hyphae_schema set version = 99");
+    for error in [
+        open(&server.database).await.unwrap_err(),
+        Store::create_on_server(&address(&server.database), PostgresOptions::default())
+            .await
+            .unwrap_err(),
+    ] {
+        assert!(
+            matches!(
+                error,
+                StoreError::Newer {
+                    found: 99,
+                    known: 1,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        server.database.run("select version from hyphae_schema"),
+        "99"
+    );
+}
+
+#[tokio::test]
+async fn a_database_that_may_only_be_read_is_read_and_says_why_it_is_not_written() {
+    let Some(server) = OnServer::new(Release::Oldest).await else {
+        return;
+    };
+    let world = World::new(&server).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let kept = world.store(&scope, "kept").await;
+    let name = server.database.run("select current_database()");
+    let sql = format!("alter database {name} set default_transaction_read_only = on");
+    server.database.run(&sql);
+    let store = open(&server.database).await.unwrap();
+    let found = store.cells(&scope, &[kept.cell.id]).await.unwrap();
+    assert_eq!(found, [kept.cell]);
+    let error = store
+        .touch(&scope, &[found[0].id], world.now())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("only repeats what another server writes"),
+        "{error}"
+    );
+}
