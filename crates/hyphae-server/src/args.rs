@@ -21,7 +21,7 @@ Examples:
 Environment:
   HYPHAE_API_KEY   the key, or where it is: file:PATH, cmd:COMMAND, env:NAME
                    (default: the key that `init` kept for this user)
-  DATABASE_URL     sqlite:PATH (default: the embedded database of this user)
+  DATABASE_URL     sqlite:PATH or postgres://… (default: the embedded database of this user)
   HYPHAE_PROJECT   name or directory of the project, instead of the working directory
   HYPHAE_EMBEDDER  minilm or static (default: what the database was made with)
   HYPHAE_LOG       what is logged to stderr, such as info or hyphae_acp=debug
@@ -59,7 +59,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make the embedded database and a first API key.
+    /// Make the database and a first API key.
     Init(Init),
     /// Serve the memory console over the Agent Client Protocol on stdin and stdout.
     #[command(after_help = "An editor starts this; see `hyphae-server setup`.")]
