@@ -65,10 +65,7 @@ impl Config {
             .context("this user has no home folder; set HOME")?;
         let database_url = text("DATABASE_URL")?.map(SecretString::from);
         let database = match &database_url {
-            Some(url) => {
-                let (url, place) = secrets::resolve("DATABASE_URL", url)?;
-                Database::from_url(url.expose_secret().trim()).context(place)?
-            }
+            Some(url) => Database::named("DATABASE_URL", url)?,
             None => Database::Embedded(strategy.data_dir().join("hyphae").join("hyphae.db")),
         };
         let config_dir = strategy.config_dir().join("hyphae");
@@ -146,6 +143,12 @@ fn given(name: &str) -> anyhow::Result<Option<String>> {
 }
 
 impl Database {
+    /// Reads what a variable or an argument says of a database: its URL, or where that is.
+    pub(crate) fn named(by: &str, given: &SecretString) -> anyhow::Result<Self> {
+        let (url, place) = secrets::resolve(by, given)?;
+        Self::from_url(url.expose_secret().trim()).context(place)
+    }
+
     /// Reads a database URL. The URL may hold a password, so no message repeats it.
     fn from_url(url: &str) -> anyhow::Result<Self> {
         if let Some(path) = url.strip_prefix("sqlite:") {

@@ -150,15 +150,20 @@ impl Wiring {
 
 /// Opens the database that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
-    Ok(match &config.database {
+    open_database(&config.database).await
+}
+
+/// Opens a database.
+pub(crate) async fn open_database(database: &Database) -> anyhow::Result<Store> {
+    Ok(match database {
         Database::Embedded(path) => Store::open_file(path, SqliteOptions::default()).await?,
         Database::Server(address) => Store::connect(address, PostgresOptions::default()).await?,
     })
 }
 
 /// The same, and makes it first if there is none.
-pub(crate) async fn create_store(config: &Config) -> anyhow::Result<Store> {
-    Ok(match &config.database {
+pub(crate) async fn create_database(database: &Database) -> anyhow::Result<Store> {
+    Ok(match database {
         Database::Embedded(path) => Store::create_file(path, SqliteOptions::default()).await?,
         Database::Server(address) => {
             Store::create_on_server(address, PostgresOptions::default()).await?

@@ -181,13 +181,13 @@ impl Store {
     /// From now on, acts for whoever was just proved to hold a key: if it is revoked, everything
     /// fails with [`StoreError::Revoked`] within seconds.
     #[must_use]
-    pub fn acting_for(&self, owner: Owner) -> Self {
+    pub fn acting_for(self, owner: Owner) -> Self {
         Self {
             holder: Some(Arc::new(Holder {
                 owner,
                 proved: Mutex::new(Instant::now()),
             })),
-            ..self.clone()
+            ..self
         }
     }
 

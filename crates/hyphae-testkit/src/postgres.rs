@@ -78,6 +78,16 @@ impl Database {
             .replace(":///postgres?", &format!(":///{}?", self.name))
     }
 
+    /// Returns its address by a pooler in transaction mode, of a database of the newest server.
+    pub fn pooled_url(&self) -> Option<String> {
+        let name = "HYPHAE_TEST_POSTGRES_POOLER";
+        let pooler = std::env::var(name).ok();
+        if pooler.is_none() {
+            eprintln!("SKIPPED: {name} names no pooler; use tests/postgres/run");
+        }
+        Some(pooler?.replace(":///postgres?", &format!(":///{}?", self.name)))
+    }
+
     /// Runs statements and returns the values of their rows, a row a line.
     pub fn run(&self, sql: &str) -> String {
         self.psql(&self.url(), sql)

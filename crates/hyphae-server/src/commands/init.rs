@@ -26,7 +26,7 @@ pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> 
         Database::Embedded(path) => path.exists(),
         Database::Server(_) => wiring::open_store(config).await.is_ok(),
     };
-    let store = wiring::create_store(config).await?;
+    let store = wiring::create_database(&config.database).await?;
     out.line(format!(
         "database  {}{}",
         config.database,

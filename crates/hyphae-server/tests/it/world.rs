@@ -78,10 +78,17 @@ impl World {
     /// A home whose memories are on a server; none, and says so, if none was started.
     pub(crate) fn on(release: Release) -> Option<Self> {
         let postgres = Some(Database::new(release)?);
-        Some(Self {
+        let world = Self {
             postgres,
             ..Self::empty()
-        })
+        };
+        world.run(["init"]).well();
+        Some(world)
+    }
+
+    /// The address of the memories, if they are on a server.
+    pub(crate) fn address(&self) -> Option<String> {
+        self.postgres.as_ref().map(Database::url)
     }
 
     /// Returns on which server all worlds are, if `HYPHAE_TEST_ON` says so: the suites that do not

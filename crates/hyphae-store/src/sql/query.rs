@@ -58,6 +58,10 @@ pub(crate) struct Query<'q> {
 
 impl<'q> Query<'q> {
     pub(crate) fn new(sql: Sql) -> Self {
+        #[cfg(debug_assertions)]
+        for text in [sql.sqlite, sql.postgres] {
+            assert!(super::keyed::is_keyed(text), "names no tenant: {text}");
+        }
         Self {
             sql,
             values: Vec::with_capacity(8),

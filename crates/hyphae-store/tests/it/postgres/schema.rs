@@ -7,7 +7,7 @@ use hyphae_testkit::{
     postgres::{Database, Release},
 };
 
-use super::server::{OnServer, address};
+use super::server::{OnServer, Over, address};
 
 async fn open(database: &Database) -> Result<Store, StoreError> {
     Store::connect(&address(database), PostgresOptions::default()).await
@@ -81,6 +81,68 @@ async fn newer_tables_are_refused_and_left_alone() {
         server.database.run("select version from hyphae_schema"),
         "99"
     );
+}
+
+/// The statements of the manual that give the role `hyphae` its rights.
+fn rights(role: &str) -> String {
+    let manual = include_str!("../../../../../docs/postgres.md");
+    let rights: Vec<String> = manual
+        .lines()
+        .filter(|line| {
+            ["grant ", "revoke "]
+                .iter()
+                .any(|word| line.starts_with(word))
+        })
+        .map(|line| line.replace(" hyphae;", &format!(" {role};")))
+        .collect();
+    assert_eq!(rights.len(), 3, "{rights:?}");
+    rights.concat()
+}
+
+#[tokio::test]
+async fn the_role_of_the_manual_stores_and_recalls_and_can_drop_nothing() {
+    let Some(server) = OnServer::new(Release::Newest).await else {
+        return;
+    };
+    let role = server.database.run("select 'r' || current_database()");
+    server
+        .database
+        .run(&format!("create role {role} login; {}", rights(&role)));
+    let url = server
+        .database
+        .url()
+        .replace("user=postgres", &format!("user={role}"));
+    let theirs = hyphae_store::PostgresAddress::parse(&url).unwrap();
+    let store = Store::connect(&theirs, PostgresOptions::default())
+        .await
+        .unwrap();
+    let subject = Over(store);
+    let world = World::new(&subject).await;
+    let scope = world.owner().await.in_project(project("p"));
+    let kept = world.store(&scope, "kept").await.cell;
+    assert_eq!(world.find(&scope, kept.id).await, Some(kept));
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    let running = tokio::spawn(connection);
+    for sql in [
+        "drop table cells",
+        "truncate audit",
+        "alter table cells add column more text",
+        "create table more (id int)",
+        "update hyphae_schema set version = 0",
+        "delete from settings",
+    ] {
+        let error = client.batch_execute(sql).await.unwrap_err();
+        let denied = tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE;
+        assert_eq!(error.code(), Some(&denied), "{sql}");
+    }
+    drop(client);
+    running.await.unwrap().unwrap();
+    subject.0.close().await;
+    server
+        .database
+        .run(&format!("drop owned by {role}; drop role {role}"));
 }
 
 #[tokio::test]

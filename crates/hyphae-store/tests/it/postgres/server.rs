@@ -33,6 +33,17 @@ pub(crate) fn address(database: &Database) -> PostgresAddress {
     PostgresAddress::parse(&database.url()).unwrap()
 }
 
+/// Behind a pooler that gives each transaction another connection.
+pub(crate) async fn pooled() -> Option<Box<dyn Subject>> {
+    let database = Arc::new(Database::new(Release::Newest)?);
+    let pooled = PostgresAddress::parse(&database.pooled_url()?).unwrap();
+    let store = Store::create_on_server(&pooled, PostgresOptions::default()).await;
+    Some(Box::new(OnServer {
+        store: store.unwrap(),
+        database,
+    }))
+}
+
 pub(crate) async fn newest() -> Option<Box<dyn Subject>> {
     Some(Box::new(OnServer::new(Release::Newest).await?))
 }
