@@ -34,12 +34,13 @@ impl Memories {
             .collect();
         let kept = choose(&*index.lock().await, &candidates, degree, None);
         let ids: Vec<CellId> = kept.iter().map(|candidate| candidate.id).collect();
-        let linked: HashMap<CellId, Vec<Link>> =
-            self.store.links(scope, &ids).await?.into_iter().collect();
         let own = Vector::quantise(vector);
         // A new node is not in the index yet; it stands for itself under an id of nobody.
         let own = (itself.unwrap_or(CellId::new(uuid::Uuid::nil())), own.view());
         let index = index.lock().await;
+        let seen = |id| index.contains(id);
+        let linked = self.store.links(scope, &ids, &seen).await?;
+        let linked: HashMap<CellId, Vec<Link>> = linked.into_iter().collect();
         let links = kept.iter().map(|candidate| {
             let link = Link {
                 to: candidate.id,

@@ -26,6 +26,9 @@ use crate::{
     scope::{Owner, Scope},
 };
 
+/// Tells which cells the caller knows that its scope can see.
+pub type Seen<'a> = &'a (dyn Fn(CellId) -> bool + Send + Sync);
+
 /// Keeps memories, their vectors, their words, their history and the links between them.
 ///
 /// Every method sees what `scope` may see and nothing else: cells of its tenant that are in its
@@ -96,10 +99,14 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
 
     /// Returns the semantic links that lead away from each of `ids` that `scope` can see, to
     /// cells that it can see, strongest first and of equal ones those to older cells first.
+    ///
+    /// `seen` names cells that the caller has been told of by [`changes`](Self::changes) just
+    /// now: that they can be seen is not looked up once more, which is most of the work.
     async fn links(
         &self,
         scope: &Scope,
         ids: &[CellId],
+        seen: Seen<'_>,
     ) -> Result<Vec<(CellId, Vec<Link>)>, StoreError>;
 
     /// Returns the newest cell that was stored from a session, if there is one.

@@ -14,7 +14,7 @@ pub use clock::Clock;
 pub use credentials::CredentialStore;
 pub use embedder::{Calibration, EmbedError, Embedder, EmbeddingModel};
 pub use error::StoreError;
-pub use memories::MemoryStore;
+pub use memories::{MemoryStore, Seen};
 pub use reads::{
     AuditFilter, Change, ChosenModel, Confirmation, Entry, Past, Sequence, StaleVector, Statistics,
     Wanted,

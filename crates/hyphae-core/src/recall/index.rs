@@ -374,6 +374,11 @@ impl ProjectIndex {
             .collect()
     }
 
+    /// Tells whether a cell, of whatever status, is in the index.
+    pub(crate) fn contains(&self, id: CellId) -> bool {
+        self.place.contains_key(&id)
+    }
+
     /// Returns a cell's vector, if it is in the index.
     pub(crate) fn vector(&self, id: CellId) -> Option<View<'_>> {
         let at = *self.place.get(&id)? as usize;

@@ -158,7 +158,11 @@ async fn links_lead_both_ways_and_no_node_has_more_than_its_layer_allows() {
         // All share a word, so all are near each other; each has words of its own.
         ids.push(rig.created(&format!("hub item{n} detail{n}")).await.id);
     }
-    let links = rig.store.links(&rig.scope(), &ids).await.unwrap();
+    let links = rig
+        .store
+        .links(&rig.scope(), &ids, &|_| false)
+        .await
+        .unwrap();
     assert_eq!(links.len(), ids.len());
     let linked = links.iter().filter(|(_, links)| !links.is_empty()).count();
     assert!(linked > 1, "somebody has neighbours");

@@ -99,9 +99,6 @@ impl Connections {
         let writing = common
             .clone()
             .synchronous(SqliteSynchronous::Full)
-            // A new memory touches some hundred pages all over the file; with SQLite's 2 MB of
-            // them each would be read anew. In KiB.
-            .pragma("cache_size", "-16384")
             // Erased text must not linger in free pages.
             .pragma("secure_delete", "on")
             // A large import must not leave a large log behind.

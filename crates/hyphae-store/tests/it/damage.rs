@@ -72,7 +72,7 @@ async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
         .collect::<Vec<_>>();
     note(changes.map(drop));
     note(memories.cells(&scope, &ids).await.map(drop));
-    note(memories.links(&scope, &ids).await.map(drop));
+    note(memories.links(&scope, &ids, &|_| false).await.map(drop));
     note(memories.statistics(owner).await.map(drop));
     note(memories.touch(&scope, &ids, jiff::Timestamp::now()).await);
     let found = memories.cells(&scope, &ids).await.unwrap_or_default();

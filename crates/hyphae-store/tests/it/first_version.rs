@@ -108,7 +108,7 @@ async fn every_verb_reads_what_the_first_version_wrote() {
         to: to.cell.id,
         weight,
     };
-    let links = store.links(&ana, &all[..2]).await.unwrap();
+    let links = store.links(&ana, &all[..2], &|_| false).await.unwrap();
     let want = [
         (plain.cell.id, vec![link(merged, 0.3)]),
         (merged.cell.id, vec![link(plain, 0.3), link(shared, 0.123)]),

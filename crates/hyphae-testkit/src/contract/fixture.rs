@@ -359,7 +359,12 @@ impl<'s> World<'s> {
 
     /// Returns the links that lead away from a cell; none if the scope cannot see it.
     pub async fn links(&self, scope: &Scope, id: CellId) -> Vec<Link> {
-        let found = self.subject.memories().links(scope, &[id]).await.unwrap();
+        let found = self
+            .subject
+            .memories()
+            .links(scope, &[id], &|_| false)
+            .await
+            .unwrap();
         found.into_iter().flat_map(|(_, links)| links).collect()
     }
 }

@@ -69,7 +69,7 @@ impl Seen {
             changes: world.changes(scope).await,
             cells: store.cells(scope, &cells).await.unwrap(),
             histories,
-            links: store.links(scope, &cells).await.unwrap(),
+            links: store.links(scope, &cells, &|_| false).await.unwrap(),
             relations: store.relations_by_id(scope, &relations).await.unwrap(),
             confirmations: store.confirmations(scope, &cells).await.unwrap(),
             conflicts,

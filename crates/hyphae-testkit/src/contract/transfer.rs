@@ -75,8 +75,8 @@ pub async fn everything_comes_back_as_it_was(subject: &dyn Subject) {
             let history = store.history(scope, cell.id).await.unwrap();
             assert_eq!(store.history(&there, cell.id).await.unwrap(), history);
         }
-        let links = store.links(scope, &ids).await.unwrap();
-        assert_eq!(store.links(&there, &ids).await.unwrap(), links);
+        let links = store.links(scope, &ids, &|_| false).await.unwrap();
+        assert_eq!(store.links(&there, &ids, &|_| false).await.unwrap(), links);
         let relations = store.relations(scope, &ids, true).await.unwrap();
         assert_eq!(
             store.relations(&there, &ids, true).await.unwrap(),

@@ -1,10 +1,12 @@
 //! Semantic links between cells, which nobody gave. A cell's links lead away from it; a link that two cells have
 //! with each other is two rows, and either may go without the other.
 
+use std::collections::BTreeSet;
+
 use hyphae_core::{
     cell::Layer,
     ids::{CellId, TenantId},
-    ports::{Link, NewLink},
+    ports::{Link, NewLink, Seen},
     scope::Scope,
 };
 use uuid::Uuid;
@@ -201,15 +203,15 @@ pub(crate) async fn links(
     connection: &mut Connection,
     scope: &Scope,
     ids: &[CellId],
+    seen: Seen<'_>,
 ) -> Result<Vec<(CellId, Vec<Link>)>, Fault> {
     const SQL: Sql = sql!(
         "select here.cell_id, ",
         either!(
-            "cast(group_concat(there.cell_id, '') as blob),
-             group_concat(iif(there.cell_id is null, null, printf('%.9g', e.weight)), ',')",
-            "string_agg(there.cell_id, ''::bytea order by there.cell_id),
-             string_agg(case when there.cell_id is not null then e.weight::real::text end, ','
-                 order by there.cell_id)"
+            "cast(group_concat(e.dst, '') as blob),
+             group_concat(iif(e.dst is null, null, printf('%.9g', e.weight)), ',')",
+            "string_agg(e.dst, ''::bytea order by e.dst),
+             string_agg(e.weight::real::text, ',' order by e.dst)"
         ),
         " from ",
         each!("$4"),
@@ -217,16 +219,50 @@ pub(crate) async fn links(
          cross join cells here on here.cell_id = unhex(n.value) and ",
         visible!("here."),
         " left join edges e on e.tenant_id = $1 and e.src = here.cell_id and e.kind = 0
-         left join cells there on there.cell_id = e.dst and ",
-        visible!("there."),
-        " group by n.key, here.cell_id order by n.key"
+         group by n.key, here.cell_id order by n.key"
     );
     let rows = scoped(SQL, scope)
         .bind(uuids(ids))
         .fetch_all(connection)
         .await?;
-    let found = rows.iter().map(to_links).collect::<Result<_, _>>();
-    Ok(found?)
+    let mut found: Vec<(CellId, Vec<Link>)> =
+        rows.iter().map(to_links).collect::<Result<_, _>>()?;
+    let ends = found.iter().flat_map(|(_, links)| links);
+    let unknown: BTreeSet<CellId> = ends.map(|link| link.to).filter(|&id| !seen(id)).collect();
+    if !unknown.is_empty() {
+        let can_see = visible_of(connection, scope, &unknown).await?;
+        for (_, links) in &mut found {
+            links.retain(|link| can_see.contains(&link.to) || !unknown.contains(&link.to));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns those of some cells that the scope can see.
+async fn visible_of(
+    connection: &mut Connection,
+    scope: &Scope,
+    ids: &BTreeSet<CellId>,
+) -> Result<BTreeSet<CellId>, Fault> {
+    const SQL: Sql = sql!(
+        "select ",
+        either!(
+            "cast(group_concat(c.cell_id, '') as blob)",
+            "string_agg(c.cell_id, ''::bytea)"
+        ),
+        " from ",
+        each!("$4"),
+        " cross join cells c on c.cell_id = unhex(n.value) and ",
+        visible!("c.")
+    );
+    let row = scoped(SQL, scope)
+        .bind(ids.iter().map(|id| id.uuid()).collect::<Vec<_>>())
+        .fetch_one(connection)
+        .await?;
+    let found: Option<&[u8]> = Columns(&row).get(0, "cell")?;
+    let (found, _) = found.unwrap_or_default().as_chunks::<16>();
+    let ids = found.iter().map(|id| CellId::new(Uuid::from_bytes(*id)));
+    Ok(ids.collect())
 }
 
 fn to_links(row: &Row) -> Result<(CellId, Vec<Link>), BadRow> {

@@ -33,7 +33,7 @@ use hyphae_core::{
     ids::{CellId, ConflictId, EdgeId, SessionId},
     label::Topic,
     ports::{
-        AuditFilter, Change, ChosenModel, Committed, Confirmation, Link, MemoryStore, Past,
+        AuditFilter, Change, ChosenModel, Committed, Confirmation, Link, MemoryStore, Past, Seen,
         Sequence, StaleVector, Statistics, Step, StoreError, Wanted, Write,
     },
     recall::Vector,
@@ -107,8 +107,9 @@ impl MemoryStore for Store {
         &self,
         scope: &Scope,
         ids: &[CellId],
+        seen: Seen<'_>,
     ) -> Result<Vec<(CellId, Vec<Link>)>, StoreError> {
-        self.read(async |connection| edges::links(connection, scope, ids).await)
+        self.read(async |connection| edges::links(connection, scope, ids, seen).await)
             .await
     }
 

@@ -90,7 +90,7 @@ async fn answers(world: &World<'_>, scope: &Scope, known: &Known, key: [u8; 32])
     let name = known.cell.topic.as_ref().unwrap();
     let mut all = vec![
         format!("{:?}", store.cells(scope, &[id]).await),
-        format!("{:?}", store.links(scope, &[id]).await),
+        format!("{:?}", store.links(scope, &[id], &|_| false).await),
         format!("{:?}", store.history(scope, id).await),
         format!("{:?}", store.confirmations(scope, &[id]).await),
         format!("{:?}", store.relations(scope, &[id], true).await),

@@ -198,7 +198,7 @@ async fn check_recall(world: &World<'_>, scope: &Scope, history: &History, sessi
     let want: Vec<&Cell> = of_scope.map(|(_, cell)| cell).collect();
     assert_eq!(cells.iter().collect::<Vec<_>>(), want);
 
-    let links = store.links(scope, &all).await.unwrap();
+    let links = store.links(scope, &all, &|_| false).await.unwrap();
     let from: Vec<CellId> = links.iter().map(|(from, _)| *from).collect();
     assert_eq!(from, visible);
     let to: BTreeSet<CellId> = links

@@ -113,7 +113,7 @@ pub async fn of_an_erased_cell_nothing_remains_but_that_it_is_gone(subject: &dyn
     for scope in [&ana, &bob] {
         assert_eq!(store.cells(scope, &[id]).await.unwrap(), []);
         assert_eq!(store.history(scope, id).await.unwrap(), []);
-        assert_eq!(store.links(scope, &[id]).await.unwrap(), []);
+        assert_eq!(store.links(scope, &[id], &|_| false).await.unwrap(), []);
         for id in [one.id, two.id] {
             assert!(
                 world
@@ -220,7 +220,7 @@ pub async fn what_lay_beside_an_erased_cell_stays(subject: &dyn Subject) {
         (
             store.cells(&scope, &around).await.unwrap(),
             store.history(&scope, one.id).await.unwrap(),
-            store.links(&scope, &around).await.unwrap(),
+            store.links(&scope, &around, &|_| false).await.unwrap(),
             store.relations(&scope, &around, true).await.unwrap(),
             store.confirmations(&scope, &around).await.unwrap(),
             store

@@ -3,7 +3,7 @@
 use hyphae_core::{
     cell::{Layer, Share},
     ids::CellId,
-    ports::Link,
+    ports::{Link, Seen},
     scope::Scope,
 };
 
@@ -63,19 +63,23 @@ pub async fn links_lead_both_ways_strongest_first(subject: &dyn Subject) {
 
     let to = |to, weight| Link { to, weight };
     let unknown = CellId::new(world.id());
-    let found = subject
-        .memories()
-        .links(&scope, &[d, unknown, a, b])
-        .await
-        .unwrap();
-    assert_eq!(
-        found,
-        [
-            (d, vec![to(b, 0.3), to(c, 0.3), to(a, 0.1)]),
-            (a, vec![]),
-            (b, vec![to(d, 0.3)]),
-        ]
-    );
+    // Whichever of them the caller knows already.
+    let known: [Seen<'_>; 4] = [&|_| false, &|id| id == a, &|id| id != b, &|_| true];
+    for seen in known {
+        let store = subject.memories();
+        let found = store
+            .links(&scope, &[d, unknown, a, b], seen)
+            .await
+            .unwrap();
+        assert_eq!(
+            found,
+            [
+                (d, vec![to(b, 0.3), to(c, 0.3), to(a, 0.1)]),
+                (a, vec![]),
+                (b, vec![to(d, 0.3)]),
+            ]
+        );
+    }
 }
 
 pub async fn links_to_what_is_not_there_are_passed_over(subject: &dyn Subject) {
