@@ -35,7 +35,7 @@ pub(crate) fn find_key(config: &Config) -> anyhow::Result<FoundKey> {
                 if error.kind() == io::ErrorKind::NotFound {
                     anyhow!("no API key: run `hyphae-server init`, or set HYPHAE_API_KEY")
                 } else {
-                    unreadable(&file, &error)
+                    unreadable("key file", &file, &error)
                 }
             })?;
             (text, format!("the key file {}", file.display()))
@@ -57,7 +57,7 @@ pub(crate) fn resolve(
     let text = given.expose_secret();
     if let Some(path) = text.strip_prefix("file:") {
         let path = Path::new(path);
-        let secret = read_key_file(path).map_err(|error| unreadable(path, &error))?;
+        let secret = read_key_file(path).map_err(|error| unreadable("file", path, &error))?;
         let place = format!("the file {} that {variable} names", path.display());
         return Ok((secret, place));
     }
@@ -73,9 +73,9 @@ pub(crate) fn resolve(
     Ok((given.clone(), variable.to_owned()))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
+fn unreadable(what: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!(
-        "the file {} cannot be read: {error}; see `hyphae-server doctor`",
+        "the {what} {} cannot be read: {error}; see `hyphae-server doctor`",
         path.display()
     )
 }

@@ -206,7 +206,10 @@ fn a_copy_holds_everything_may_be_repeated_and_leads_back() {
     assert!(new > 10 && there == 0, "{new} {there}");
     assert_eq!(copy(&database, &address), (0, new));
     assert_eq!(copy(&address, &back), (new, 0));
-    let found = server.run(["console", "/recall", "memory number 3"]).well();
+    let mut command = server.hyphae();
+    command.args(["console", "/recall", "memory number 3"]);
+    command.env("HYPHAE_PROJECT", file.work());
+    let found = run(command, "").well();
     assert!(found.contains("memory number 3"), "{found}");
     let mut command = file.hyphae();
     command.args(["copy", "--from", &database, "--to", &database]);
