@@ -288,7 +288,7 @@ impl Store {
     ) -> Result<T, Fault> {
         match &*self.pool {
             Pool::Sqlite(connections) => connections.read(work).await,
-            Pool::Postgres(connections) => connections.read(work).await,
+            Pool::Postgres(connections) => connections.read(self.tenant(), work).await,
         }
     }
 
@@ -306,8 +306,15 @@ impl Store {
         match &*self.pool {
             // Only one writes, and nothing gets lost on the way.
             Pool::Sqlite(connections) => connections.write(work).await,
-            Pool::Postgres(connections) => connections.write(hold, proof, work).await,
+            Pool::Postgres(connections) => {
+                connections.write(self.tenant(), hold, proof, work).await
+            }
         }
+    }
+
+    /// Returns whose rows this process may see, if it acts for somebody.
+    fn tenant(&self) -> Option<TenantId> {
+        Some(self.holder.as_ref()?.owner.tenant)
     }
 
     /// Lets nothing that was erased lie about in the database's own files, as far as that is ours

@@ -5,15 +5,22 @@
 //! become visible in the order of their sequences.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use hyphae_core::ports::StoreError;
+use hyphae_core::{ids::TenantId, ports::StoreError};
 use tokio::sync::Semaphore;
 use tokio_postgres::{Client, Config};
 
-use super::{PostgresAddress, PostgresOptions, Session, session::is_lost, tls::Tls};
+use super::{
+    PostgresAddress, PostgresOptions, Session,
+    session::{is_lost, restriction},
+    tls::Tls,
+};
 use crate::{
     error::{Fault, Place},
     sql::Connection,
@@ -38,6 +45,8 @@ pub(crate) struct Target {
     tls: Tls,
     options: PostgresOptions,
     idle: Mutex<Vec<Session>>,
+    /// Whether the tables' policies hold for this user.
+    restricting: AtomicBool,
 }
 
 impl Connections {
@@ -54,9 +63,17 @@ impl Connections {
                 tls: Tls::new(&address.trust)?,
                 options,
                 idle: Mutex::default(),
+                restricting: AtomicBool::new(true),
             }),
             permits: Arc::new(Semaphore::new(options.connections.max(1))),
         })
+    }
+
+    /// Notes whether the tables' policies hold for this user.
+    pub(crate) fn set_restricting(&self, restricting: bool) {
+        self.target
+            .restricting
+            .store(restricting, Ordering::Relaxed);
     }
 
     /// Returns where the database is, without a password.
@@ -73,6 +90,7 @@ impl Connections {
     /// If the connection was lost since it was last used, they go on on a new one.
     pub(crate) async fn read<T>(
         &self,
+        tenant: Option<TenantId>,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let _permit = self.permits.acquire().await.map_err(closed)?;
@@ -80,7 +98,7 @@ impl Connections {
             Some(session) => session,
             None => Session::new(self.target.connect().await?),
         };
-        session.begin_reading(&self.target);
+        session.begin_reading(&self.target, tenant);
         let mut connection = Connection::Postgres(session);
         let result = self.target.within_time(work(&mut connection)).await;
         // One that still works on what took too long is of no use.
@@ -96,6 +114,7 @@ impl Connections {
     /// the answer to the commit gets lost, `proof` tells whether it was kept.
     pub(crate) async fn write<T, F>(
         &self,
+        tenant: Option<TenantId>,
         hold: Hold,
         proof: Option<Proof>,
         work: F,
@@ -110,13 +129,13 @@ impl Connections {
             .map_err(closed)?;
         let target = Arc::clone(&self.target);
         let task = tokio::spawn(async move {
-            let mut connection = Connection::Postgres(target.begin(hold).await?);
+            let mut connection = Connection::Postgres(target.begin(tenant, hold).await?);
             let ended = transact(&mut connection, work).await;
             target.put_back(connection);
             let result = match (ended, proof) {
                 (Ended::Known(result), _) => result,
                 (Ended::Unknown(value, fault), Some(proof)) => {
-                    target.was_kept(hold, proof, fault).await.map(|()| value)
+                    target.was_kept(tenant, proof, fault).await.map(|()| value)
                 }
                 (Ended::Unknown(_, fault), None) => Err(fault),
             };
@@ -153,7 +172,7 @@ impl Target {
         if let Connection::Postgres(mut session) = connection
             && !session.is_closed()
         {
-            session.end_reading();
+            session.end();
             self.idle().push(session);
         }
     }
@@ -161,6 +180,11 @@ impl Target {
     fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
         // Nothing panics while it holds the lock, and the list is never half changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whether the tables' policies hold for this user.
+    pub(crate) fn is_restricting(&self) -> bool {
+        self.restricting.load(Ordering::Relaxed)
     }
 
     async fn within_time<T>(
@@ -190,10 +214,15 @@ impl Target {
 
     /// Waits until it is known whether a transaction was kept whose answer got lost; gives its
     /// fault if it was not.
-    async fn was_kept(&self, hold: Hold, proof: Proof, fault: Fault) -> Result<(), Fault> {
+    async fn was_kept(
+        &self,
+        tenant: Option<TenantId>,
+        proof: Proof,
+        fault: Fault,
+    ) -> Result<(), Fault> {
         let until = Instant::now() + self.options.connect_timeout;
         loop {
-            match self.look_for(hold, proof).await {
+            match self.look_for(tenant, proof).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => return Err(fault),
                 Err(error) if Instant::now() > until => {
@@ -210,8 +239,9 @@ impl Target {
 
     /// Looks for a proof. It holds what the transaction held, so that one that still ends has
     /// ended.
-    async fn look_for(&self, hold: Hold, proof: Proof) -> Result<bool, Fault> {
-        let mut connection = Connection::Postgres(self.begin(hold).await?);
+    async fn look_for(&self, tenant: Option<TenantId>, proof: Proof) -> Result<bool, Fault> {
+        let mut connection =
+            Connection::Postgres(self.begin(tenant, Hold::Tenant(proof.tenant)).await?);
         let found = proof.is_there(&mut connection).await?;
         connection.run("rollback").await?;
         self.put_back(connection);
@@ -219,24 +249,32 @@ impl Target {
     }
 
     /// Begins a transaction. An idle connection that turns out to be lost is replaced.
-    async fn begin(&self, hold: Hold) -> Result<Session, Fault> {
-        let begin = begin(&self.options, hold);
-        if let Some(session) = self.take() {
+    async fn begin(&self, tenant: Option<TenantId>, hold: Hold) -> Result<Session, Fault> {
+        let tenant = tenant.or(match hold {
+            Hold::Tenant(tenant) => Some(tenant),
+            Hold::Nothing => None,
+        });
+        let begin = begin(&self.options, tenant, hold);
+        if let Some(mut session) = self.take() {
             match session.run(&begin).await {
-                Ok(()) => return Ok(session),
+                Ok(()) => {
+                    session.begin_writing(tenant);
+                    return Ok(session);
+                }
                 Err(error) if is_lost(&error) => {}
                 // Its transaction ends with it.
                 Err(error) => return Err(error.into()),
             }
         }
-        let session = Session::new(self.connect().await?);
+        let mut session = Session::new(self.connect().await?);
         session.run(&begin).await?;
+        session.begin_writing(tenant);
         Ok(session)
     }
 }
 
 /// Returns how a transaction begins. All that is set ends with it.
-fn begin(options: &PostgresOptions, hold: Hold) -> String {
+fn begin(options: &PostgresOptions, tenant: Option<TenantId>, hold: Hold) -> String {
     let milliseconds = |time: Duration| time.as_millis().clamp(1, 0x7fff_ffff);
     let lock = milliseconds(options.lock_timeout);
     let statement = milliseconds(options.statement_timeout);
@@ -244,6 +282,10 @@ fn begin(options: &PostgresOptions, hold: Hold) -> String {
         "begin isolation level read committed; \
          set local lock_timeout = {lock}; set local statement_timeout = {statement}"
     );
+    if let Some(tenant) = tenant {
+        begin.push_str("; ");
+        begin.push_str(&restriction(tenant));
+    }
     if let Hold::Tenant(tenant) = hold {
         let tenant = tenant.uuid().as_simple().to_string();
         begin.push_str("; select 1 from tenants where tenant_id = '\\x");

@@ -33,3 +33,4 @@ mod pooled {
 
 suites!(newest);
 suites!(oldest);
+suites!(restricted);

@@ -1,13 +1,16 @@
 //! How the tables are made, and by whom they are refused.
 
-use hyphae_core::ports::{CredentialStore, MemoryStore, StoreError};
+use hyphae_core::{
+    audit::Action,
+    ports::{CredentialStore, MemoryStore, Sequence, StoreError},
+};
 use hyphae_store::{PostgresOptions, Store};
 use hyphae_testkit::{
-    contract::fixture::{World, project},
+    contract::fixture::{World, insert, project},
     postgres::{Database, Release},
 };
 
-use super::server::{OnServer, Over, address};
+use super::server::{OnServer, Over, address, rights};
 
 async fn open(database: &Database) -> Result<Store, StoreError> {
     Store::connect(&address(database), PostgresOptions::default()).await
@@ -83,22 +86,6 @@ async fn newer_tables_are_refused_and_left_alone() {
     );
 }
 
-/// The statements of the manual that give the role `hyphae` its rights.
-fn rights(role: &str) -> String {
-    let manual = include_str!("../../../../../docs/postgres.md");
-    let rights: Vec<String> = manual
-        .lines()
-        .filter(|line| {
-            ["grant ", "revoke "]
-                .iter()
-                .any(|word| line.starts_with(word))
-        })
-        .map(|line| line.replace(" hyphae;", &format!(" {role};")))
-        .collect();
-    assert_eq!(rights.len(), 3, "{rights:?}");
-    rights.concat()
-}
-
 #[tokio::test]
 async fn the_role_of_the_manual_stores_and_recalls_and_can_drop_nothing() {
     let Some(server) = OnServer::new(Release::Newest).await else {
@@ -120,7 +107,8 @@ async fn the_role_of_the_manual_stores_and_recalls_and_can_drop_nothing() {
     let world = World::new(&subject).await;
     let scope = world.owner().await.in_project(project("p"));
     let kept = world.store(&scope, "kept").await.cell;
-    assert_eq!(world.find(&scope, kept.id).await, Some(kept));
+    assert_eq!(world.find(&scope, kept.id).await, Some(kept.clone()));
+    let kept = kept.id;
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
         .await
         .unwrap();
@@ -137,6 +125,36 @@ async fn the_role_of_the_manual_stores_and_recalls_and_can_drop_nothing() {
         let denied = tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE;
         assert_eq!(error.code(), Some(&denied), "{sql}");
     }
+    // A statement that forgets whose rows it may see finds those of the one tenant that is named.
+    let stranger = world.stranger().await.in_project(project("p"));
+    let theirs = world.store(&stranger, "theirs").await.cell;
+    let all = "select encode(cell_id, 'hex') from cells";
+    let ids = async |tenant: Option<String>| {
+        client.batch_execute("begin").await.unwrap();
+        if let Some(tenant) = tenant {
+            let sql = format!("set local hyphae.tenant = '{tenant}'");
+            client.batch_execute(&sql).await.unwrap();
+        }
+        let rows = client.query(all, &[]).await.unwrap();
+        client.batch_execute("commit").await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect::<Vec<String>>()
+    };
+    let hex = |id: uuid::Uuid| id.as_simple().to_string();
+    assert_eq!(ids(None).await, Vec::<String>::new());
+    assert_eq!(
+        ids(Some(hex(scope.tenant.uuid()))).await,
+        [hex(kept.uuid())]
+    );
+    assert_eq!(
+        ids(Some(hex(stranger.tenant.uuid()))).await,
+        [hex(theirs.id.uuid())]
+    );
+    // A process that acts for one tenant does not reach another, whatever it is asked for.
+    let acting = subject.0.clone().acting_for(scope.owner());
+    assert_eq!(acting.cells(&stranger, &[theirs.id]).await.unwrap(), []);
+    assert_eq!(acting.newest(stranger.owner()).await.unwrap(), Sequence(0));
+    let write = world.write(Action::Store, vec![insert(&world.cell(&stranger, "more"))]);
+    assert!(acting.commit(&stranger, &write).await.is_err());
     drop(client);
     running.await.unwrap().unwrap();
     subject.0.close().await;
