@@ -262,6 +262,8 @@ fn code_of(error: &StoreError) -> Code {
         Code::StoreFull
     } else if matches!(error, StoreError::OtherModel { .. }) {
         Code::OtherModel
+    } else if matches!(error, StoreError::Revoked) {
+        Code::Unauthorized
     } else {
         Code::StoreUnavailable
     }

@@ -1,11 +1,12 @@
 //! What can be typed behind `hyphae-server`.
 
-use std::path::PathBuf;
+use std::{convert::Infallible, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config;
 use hyphae_core::audit::Action;
+use secrecy::SecretString;
 use uuid::Uuid;
 
 const EXAMPLES: &str = "\
@@ -21,7 +22,7 @@ Examples:
 Environment:
   HYPHAE_API_KEY   the key, or where it is: file:PATH, cmd:COMMAND, env:NAME
                    (default: the key that `init` kept for this user)
-  DATABASE_URL     sqlite:PATH (default: the embedded database of this user)
+  DATABASE_URL     sqlite:PATH or postgres://… (default: the embedded database of this user)
   HYPHAE_PROJECT   name or directory of the project, instead of the working directory
   HYPHAE_EMBEDDER  minilm or static (default: what the database was made with)
   HYPHAE_LOG       what is logged to stderr, such as info or hyphae_acp=debug
@@ -59,7 +60,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make the embedded database and a first API key.
+    /// Make the database and a first API key.
     Init(Init),
     /// Serve the memory console over the Agent Client Protocol on stdin and stdout.
     #[command(after_help = "An editor starts this; see `hyphae-server setup`.")]
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     /// Read memories from an export, or from the files of another program.
     #[command(after_help = IMPORT_NOTES)]
     Import(Import),
+    /// Copy everything from one database into another, and check that it is there.
+    #[command(after_help = COPY_NOTES)]
+    Copy(Copy),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -300,6 +304,31 @@ pub(crate) struct Export {
     /// Leave out who did what when.
     #[arg(long)]
     pub(crate) no_audit: bool,
+}
+
+const COPY_NOTES: &str = "\
+Example:
+  hyphae-server copy --from sqlite:$HOME/.local/share/hyphae/hyphae.db --to file:$HOME/address
+
+A database is named as in DATABASE_URL: sqlite:PATH, postgres://…, file:PATH, cmd:COMMAND, env:NAME.
+A password in an argument can be seen by others on this machine; in a file it cannot.
+What is there already stays as it is, so a copy that was stopped is run again and goes on.
+Keys and conversations do not travel: whoever wrote something needs a new key there.
+
+Exit code 1 if something could not be copied because something else stands in its place.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Copy {
+    /// The database that is read.
+    #[arg(long, value_name = "DATABASE", value_parser = secret)]
+    pub(crate) from: SecretString,
+    /// The database that is written; it is made if there is none.
+    #[arg(long, value_name = "DATABASE", value_parser = secret)]
+    pub(crate) to: SecretString,
+}
+
+fn secret(text: &str) -> Result<SecretString, Infallible> {
+    Ok(SecretString::from(text))
 }
 
 const IMPORT_NOTES: &str = "\

@@ -1,14 +1,15 @@
 //! What the environment says. This is the only module that reads it; everything below gets
 //! values.
 
-use std::path::{Path, PathBuf};
+use std::{fmt, path::PathBuf};
 
 use anyhow::{Context, bail};
 use etcetera::BaseStrategy;
 use hyphae_core::scope::Project;
-use secrecy::SecretString;
+use hyphae_store::PostgresAddress;
+use secrecy::{ExposeSecret, SecretString};
 
-use crate::projects;
+use crate::{projects, secrets};
 
 /// The file of links from directories to project names.
 const PROJECT_LINKS: &str = "projects.json";
@@ -20,8 +21,8 @@ pub(crate) struct Config {
     pub(crate) api_key: Option<SecretString>,
     /// Where the database is.
     pub(crate) database: Database,
-    /// Whether `DATABASE_URL` said so.
-    pub(crate) database_url: Option<String>,
+    /// What `DATABASE_URL` said; it may hold a password, or be a reference.
+    pub(crate) database_url: Option<SecretString>,
     /// `HYPHAE_PROJECT`.
     pub(crate) project: Option<Project>,
     /// This user's settings.
@@ -43,6 +44,18 @@ pub(crate) struct Config {
 pub(crate) enum Database {
     /// In a file of this machine.
     Embedded(PathBuf),
+    /// On a Postgres server.
+    Server(Box<PostgresAddress>),
+}
+
+impl fmt::Display for Database {
+    /// Shows where it is, without a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedded(path) => path.display().fmt(f),
+            Self::Server(address) => address.fmt(f),
+        }
+    }
 }
 
 impl Config {
@@ -50,9 +63,9 @@ impl Config {
     pub(crate) fn from_environment() -> anyhow::Result<Self> {
         let strategy = etcetera::base_strategy::Xdg::new()
             .context("this user has no home folder; set HOME")?;
-        let database_url = text("DATABASE_URL")?;
+        let database_url = text("DATABASE_URL")?.map(SecretString::from);
         let database = match &database_url {
-            Some(url) => Database::from_url(url)?,
+            Some(url) => Database::named("DATABASE_URL", url)?,
             None => Database::Embedded(strategy.data_dir().join("hyphae").join("hyphae.db")),
         };
         let config_dir = strategy.config_dir().join("hyphae");
@@ -130,29 +143,27 @@ fn given(name: &str) -> anyhow::Result<Option<String>> {
 }
 
 impl Database {
+    /// Reads what a variable or an argument says of a database: its URL, or where that is.
+    pub(crate) fn named(by: &str, given: &SecretString) -> anyhow::Result<Self> {
+        let (url, place) = secrets::resolve(by, given)?;
+        Self::from_url(url.expose_secret().trim()).context(place)
+    }
+
     /// Reads a database URL. The URL may hold a password, so no message repeats it.
     fn from_url(url: &str) -> anyhow::Result<Self> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() {
-                bail!("DATABASE_URL names no file; write sqlite:PATH");
+                bail!("it names no file; write sqlite:PATH");
             }
             return Ok(Self::Embedded(PathBuf::from(path)));
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            bail!(
-                "DATABASE_URL names a Postgres database, which this version cannot use yet; unset it to use the embedded database, or write sqlite:PATH"
-            );
+            return Ok(Self::Server(Box::new(PostgresAddress::parse(url)?)));
         }
         bail!(
-            "DATABASE_URL is not understood; write sqlite:PATH, or unset it to use the embedded database"
+            "it is not understood; write sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE, or unset it to use the embedded database"
         )
-    }
-
-    /// Returns the file.
-    pub(crate) fn path(&self) -> &Path {
-        let Self::Embedded(path) = self;
-        path
     }
 }
 
@@ -173,13 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn a_database_on_a_server_is_shown_without_its_password() {
+        let database = Database::from_url("postgres://u:hunter2@h/db").unwrap();
+        assert_eq!(database.to_string(), "postgres://h:5432/db");
+        assert!(!format!("{database:?}").contains("hunter2"));
+        let error = Database::from_url("postgres://u:hunter2@h:x/db").unwrap_err();
+        assert!(!format!("{error:?}").contains("hunter2"), "{error}");
+    }
+
+    #[test]
     fn another_database_is_refused_without_repeating_its_password() {
-        for url in [
-            "postgres://u:hunter2@h/db",
-            "mysql://u:hunter2@h/db",
-            "sqlite:",
-            "/a/b.db",
-        ] {
+        for url in ["mysql://u:hunter2@h/db", "sqlite:", "/a/b.db"] {
             let error = Database::from_url(url).unwrap_err().to_string();
             assert!(error.contains("sqlite:PATH"), "{error}");
             assert!(!error.contains("hunter2"), "{error}");

@@ -71,6 +71,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
             Command::Reembed(args) => commands::reembed::run(&config, args).await,
             Command::Export(args) => commands::export::run(&config, args).await,
             Command::Import(args) => commands::import::run(&config, args).await,
+            Command::Copy(args) => commands::copy::run(args).await,
             Command::Audit(args) => commands::audit::run(&config, args).await,
             Command::Setup(_) | Command::Completions { .. } => Ok(Outcome::Done),
         }

@@ -28,14 +28,14 @@ pub(crate) struct FoundKey {
 /// `init` kept for this user.
 pub(crate) fn find_key(config: &Config) -> anyhow::Result<FoundKey> {
     let (text, place) = match &config.api_key {
-        Some(given) => resolve(given)?,
+        Some(given) => resolve("HYPHAE_API_KEY", given)?,
         None => {
             let file = config.key_file();
             let text = read_key_file(&file).map_err(|error| {
                 if error.kind() == io::ErrorKind::NotFound {
                     anyhow!("no API key: run `hyphae-server init`, or set HYPHAE_API_KEY")
                 } else {
-                    unreadable(&file, &error)
+                    unreadable("key file", &file, &error)
                 }
             })?;
             (text, format!("the key file {}", file.display()))
@@ -49,36 +49,33 @@ pub(crate) fn find_key(config: &Config) -> anyhow::Result<FoundKey> {
     Ok(FoundKey { key, place })
 }
 
-fn resolve(given: &SecretString) -> anyhow::Result<(SecretString, String)> {
+/// Returns what a variable holds or refers to, and where that was, for people.
+pub(crate) fn resolve(
+    variable: &str,
+    given: &SecretString,
+) -> anyhow::Result<(SecretString, String)> {
     let text = given.expose_secret();
     if let Some(path) = text.strip_prefix("file:") {
         let path = Path::new(path);
-        let secret = read_key_file(path).map_err(|error| unreadable(path, &error))?;
-        return Ok((
-            secret,
-            format!("the file {} that HYPHAE_API_KEY names", path.display()),
-        ));
+        let secret = read_key_file(path).map_err(|error| unreadable("file", path, &error))?;
+        let place = format!("the file {} that {variable} names", path.display());
+        return Ok((secret, place));
     }
     if let Some(name) = text.strip_prefix("env:") {
         let secret = config::variable(name)
-            .ok_or_else(|| anyhow!("HYPHAE_API_KEY names the variable {name}, which is not set"))?;
-        return Ok((
-            secret,
-            format!("the variable {name} that HYPHAE_API_KEY names"),
-        ));
+            .ok_or_else(|| anyhow!("{variable} names the variable {name}, which is not set"))?;
+        return Ok((secret, format!("the variable {name} that {variable} names")));
     }
     if let Some(command) = text.strip_prefix("cmd:") {
-        return Ok((
-            run(command)?,
-            "the command that HYPHAE_API_KEY names".to_owned(),
-        ));
+        let place = format!("the command that {variable} names");
+        return Ok((run(command, &place)?, place));
     }
-    Ok((given.clone(), "HYPHAE_API_KEY".to_owned()))
+    Ok((given.clone(), variable.to_owned()))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
+fn unreadable(what: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!(
-        "the key file {} cannot be read: {error}; see `hyphae-server doctor`",
+        "the {what} {} cannot be read: {error}; see `hyphae-server doctor`",
         path.display()
     )
 }
@@ -97,7 +94,7 @@ fn read_key_file(path: &Path) -> io::Result<SecretString> {
 
 /// Runs the command of a `cmd:` reference in the user's shell and takes what it prints. Its
 /// stdin is empty, so that it cannot eat the first request.
-fn run(command: &str) -> anyhow::Result<SecretString> {
+fn run(command: &str, place: &str) -> anyhow::Result<SecretString> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place where a key's command runs"
@@ -107,16 +104,13 @@ fn run(command: &str) -> anyhow::Result<SecretString> {
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .context("the command that HYPHAE_API_KEY names cannot be run: no `sh` was found")?;
+        .with_context(|| format!("{place} cannot be run: no `sh` was found"))?;
     if !output.status.success() {
-        bail!(
-            "the command that HYPHAE_API_KEY names failed ({})",
-            output.status
-        );
+        bail!("{place} failed ({})", output.status);
     }
     String::from_utf8(output.stdout)
         .map(SecretString::from)
-        .map_err(|_| anyhow!("the command that HYPHAE_API_KEY names printed no text"))
+        .map_err(|_| anyhow!("{place} printed no text"))
 }
 
 /// Keeps a key for this user: a new file with mode 0600 that takes the old one's place at once.
@@ -140,7 +134,8 @@ mod tests {
     }
 
     fn found(reference: &str) -> anyhow::Result<String> {
-        resolve(&SecretString::from(reference)).map(|(text, _)| text.expose_secret().to_owned())
+        resolve("HYPHAE_API_KEY", &SecretString::from(reference))
+            .map(|(text, _)| text.expose_secret().to_owned())
     }
 
     #[test]

@@ -12,12 +12,12 @@ use hyphae_core::{
     scope::{Owner, Project},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{Recognised, SqliteOptions, Store};
+use hyphae_store::{PostgresOptions, Recognised, SqliteOptions, Store};
 
 use crate::{
     args,
     clock::SystemClock,
-    config::Config,
+    config::{Config, Database},
     projects::Links,
     secrets::{self, FoundKey},
 };
@@ -59,8 +59,13 @@ impl Wiring {
         embedder: Option<args::Embedder>,
     ) -> anyhow::Result<Self> {
         let found = secrets::find_key(config)?;
-        let path = config.database.path();
-        match Store::recognise(path, SqliteOptions::default(), &found.key) {
+        let recognised = match &config.database {
+            Database::Embedded(path) => {
+                Store::recognise(path, SqliteOptions::default(), &found.key)
+            }
+            Database::Server(_) => None,
+        };
+        match recognised {
             Some(Recognised {
                 store,
                 credential,
@@ -105,6 +110,7 @@ impl Wiring {
 
     fn of(store: Store, credential: Credential, embedder: Arc<dyn Embedder>) -> Self {
         let clock = Arc::new(SystemClock::default());
+        let store = store.acting_for(credential.owner());
         let memories = Memories::new(
             Arc::new(store.clone()),
             embedder,
@@ -144,8 +150,25 @@ impl Wiring {
 
 /// Opens the database that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
-    let path = config.database.path();
-    Ok(Store::open_file(path, SqliteOptions::default()).await?)
+    open_database(&config.database).await
+}
+
+/// Opens a database.
+pub(crate) async fn open_database(database: &Database) -> anyhow::Result<Store> {
+    Ok(match database {
+        Database::Embedded(path) => Store::open_file(path, SqliteOptions::default()).await?,
+        Database::Server(address) => Store::connect(address, PostgresOptions::default()).await?,
+    })
+}
+
+/// The same, and makes it first if there is none.
+pub(crate) async fn create_database(database: &Database) -> anyhow::Result<Store> {
+    Ok(match database {
+        Database::Embedded(path) => Store::create_file(path, SqliteOptions::default()).await?,
+        Database::Server(address) => {
+            Store::create_on_server(address, PostgresOptions::default()).await?
+        }
+    })
 }
 
 /// Returns a built-in model.

@@ -99,6 +99,18 @@ impl Fault {
         })
     }
 
+    /// Tells whether the server has left the connection.
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Postgres(error) => postgres::is_lost(error),
+            Self::Sqlite(_)
+            | Self::TooSlow
+            | Self::BadRow(_)
+            | Self::Store(_)
+            | Self::Session(_) => false,
+        }
+    }
+
     /// Tells whether the connection is as good as before.
     pub(crate) const fn is_harmless(&self) -> bool {
         match self {

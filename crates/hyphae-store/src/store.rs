@@ -1,20 +1,26 @@
 //! A store on whichever database keeps it.
 
-use std::{path::Path, pin::Pin, sync::Arc};
+use std::{
+    path::Path,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
 use hyphae_core::{
     credential::{ApiKey, Credential},
-    ids::{SessionId, TenantId},
+    ids::{AuditId, SessionId, TenantId},
     ports::{ChosenModel, SessionError, StoreError},
+    scope::Owner,
 };
 use tokio::sync::OnceCell;
 
 use crate::{
     error::{Fault, Place},
     postgres::{self, PostgresAddress, PostgresOptions},
-    sql::Connection,
+    sql::{Connection, sql},
     sqlite::{self, SqliteOptions},
-    statements::KeySecret,
+    statements::{KeySecret, is_good, scope::of_tenant},
 };
 
 /// Keeps memories, sessions and credentials. Cheap to clone; all clones share their connections.
@@ -23,6 +29,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: Arc<Pool>,
+    holder: Option<Arc<Holder>>,
     pub(crate) key_secret: Arc<OnceCell<KeySecret>>,
 }
 
@@ -51,6 +58,40 @@ pub(crate) enum Hold {
     Tenant(TenantId),
     Nothing,
 }
+
+/// The row of the audit that a write leaves behind if it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proof {
+    pub(crate) tenant: TenantId,
+    pub(crate) audit: AuditId,
+}
+
+impl Proof {
+    /// Tells whether the write was kept.
+    pub(crate) async fn is_there(self, connection: &mut Connection) -> Result<bool, Fault> {
+        let sql = sql!("select 1 from audit where tenant_id = $1 and audit_id = $2");
+        let query = of_tenant(sql, self.tenant).bind(self.audit.uuid());
+        Ok(query.fetch_optional(connection).await?.is_some())
+    }
+}
+
+/// Whoever a process acts for.
+#[derive(Debug)]
+struct Holder {
+    owner: Owner,
+    /// When the key was last known to be good.
+    proved: Mutex<Instant>,
+}
+
+impl Holder {
+    fn proved(&self) -> MutexGuard<'_, Instant> {
+        // Nothing panics while it holds the lock.
+        self.proved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// For how long a key that was good is not asked about again.
+const TRUSTED: Duration = Duration::from_secs(2);
 
 /// What a write has decided.
 #[derive(Debug)]
@@ -132,8 +173,42 @@ impl Store {
     fn over(pool: Pool) -> Self {
         Self {
             pool: Arc::new(pool),
+            holder: None,
             key_secret: Arc::default(),
         }
+    }
+
+    /// From now on, acts for whoever was just proved to hold a key: if it is revoked, everything
+    /// fails with [`StoreError::Revoked`] within seconds.
+    #[must_use]
+    pub fn acting_for(self, owner: Owner) -> Self {
+        Self {
+            holder: Some(Arc::new(Holder {
+                owner,
+                proved: Mutex::new(Instant::now()),
+            })),
+            ..self
+        }
+    }
+
+    /// Asks whether the key is still good, unless that is known.
+    async fn check_holder(&self) -> Result<(), Fault> {
+        let Some(holder) = &self.holder else {
+            return Ok(());
+        };
+        if holder.proved().elapsed() < TRUSTED {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let owner = holder.owner;
+        let good = self
+            .read_from_pool(async |connection| is_good(connection, owner).await)
+            .await?;
+        if !good {
+            return Err(StoreError::Revoked.into());
+        }
+        *holder.proved() = begun;
+        Ok(())
     }
 
     /// Waits for writes that have begun and closes the connections. Reads fail afterwards.
@@ -159,7 +234,19 @@ impl Store {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
-        let written = self.try_write(hold, work).await;
+        let written = self.write_to_pool(hold, None, work).await;
+        written.map_err(|fault| self.store_error(fault))
+    }
+
+    /// The same for a write that leaves a row of the audit behind: if the answer to the commit
+    /// gets lost, that row tells whether it was kept.
+    pub(crate) async fn write_audited<T, F>(&self, proof: Proof, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
+    {
+        let hold = Hold::Tenant(proof.tenant);
+        let written = self.write_to_pool(hold, Some(proof), work).await;
         written.map_err(|fault| self.store_error(fault))
     }
 
@@ -183,7 +270,7 @@ impl Store {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
-        let written = self.try_write(Hold::Nothing, work).await;
+        let written = self.write_to_pool(Hold::Nothing, None, work).await;
         written.map_err(|fault| self.session_error(fault, id))
     }
 
@@ -191,22 +278,43 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
+        self.check_holder().await?;
+        self.read_from_pool(work).await
+    }
+
+    async fn read_from_pool<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         match &*self.pool {
             Pool::Sqlite(connections) => connections.read(work).await,
-            Pool::Postgres(connections) => connections.read(work).await,
+            Pool::Postgres(connections) => connections.read(self.tenant(), work).await,
         }
     }
 
-    async fn try_write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
+    async fn write_to_pool<T, F>(
+        &self,
+        hold: Hold,
+        proof: Option<Proof>,
+        work: F,
+    ) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
     {
+        self.check_holder().await?;
         match &*self.pool {
-            // Only one writes.
+            // Only one writes, and nothing gets lost on the way.
             Pool::Sqlite(connections) => connections.write(work).await,
-            Pool::Postgres(connections) => connections.write(hold, work).await,
+            Pool::Postgres(connections) => {
+                connections.write(self.tenant(), hold, proof, work).await
+            }
         }
+    }
+
+    /// Returns whose rows this process may see, if it acts for somebody.
+    fn tenant(&self) -> Option<TenantId> {
+        Some(self.holder.as_ref()?.owner.tenant)
     }
 
     /// Lets nothing that was erased lie about in the database's own files, as far as that is ours

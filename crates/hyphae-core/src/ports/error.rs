@@ -57,6 +57,11 @@ pub enum StoreError {
         /// The model of this process.
         wanted: String,
     },
+    /// The key of this process was revoked while it ran.
+    #[error(
+        "the key of this process was revoked; make a new one with `hyphae-server keys create --name NAME --save`"
+    )]
+    Revoked,
     /// Anything else.
     #[error("the store failed: {message}")]
     Unavailable {

@@ -34,9 +34,7 @@ pub(crate) async fn run(config: &Config) -> anyhow::Result<Outcome> {
     let store = wiring::open_store(config).await;
     report.check(
         "database",
-        store
-            .as_ref()
-            .map(|_| config.database.path().display().to_string()),
+        store.as_ref().map(|_| config.database.to_string()),
     )?;
     if let (Ok(found), Ok(store)) = (&found, &store) {
         report.check("identity", identity(store, &found.key).await)?;

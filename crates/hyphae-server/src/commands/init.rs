@@ -1,4 +1,4 @@
-//! `init`: the embedded database and a first key.
+//! `init`: the database and a first key.
 
 use std::fs;
 
@@ -8,20 +8,28 @@ use hyphae_core::{
     ids::CredentialId,
     ports::{ChosenModel, Clock, CredentialStore, MemoryStore},
 };
-use hyphae_store::{SqliteOptions, Store};
+use hyphae_store::Store;
 
 use super::Outcome;
-use crate::{args::Init, clock::SystemClock, config::Config, output::Printer, secrets, wiring};
+use crate::{
+    args::Init,
+    clock::SystemClock,
+    config::{Config, Database},
+    output::Printer,
+    secrets, wiring,
+};
 
 /// Makes what is missing and says what there is. Running it again changes nothing.
 pub(crate) async fn run(config: &Config, args: Init) -> anyhow::Result<Outcome> {
     let mut out = Printer::take()?;
-    let path = config.database.path();
-    let existed = path.exists();
-    let store = Store::create_file(path, SqliteOptions::default()).await?;
+    let existed = match &config.database {
+        Database::Embedded(path) => path.exists(),
+        Database::Server(_) => wiring::open_store(config).await.is_ok(),
+    };
+    let store = wiring::create_database(&config.database).await?;
     out.line(format!(
         "database  {}{}",
-        path.display(),
+        config.database,
         if existed { " (was there)" } else { "" }
     ))?;
 

@@ -3,6 +3,7 @@
 pub(crate) mod acp_stdio;
 pub(crate) mod audit;
 pub(crate) mod console;
+pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;

@@ -1,8 +1,12 @@
 //! How this very program is started by others.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use secrecy::ExposeSecret;
 
-use crate::{args::Role, config::Config};
+use crate::{
+    args::Role,
+    config::{Config, Database},
+};
 
 /// How Hyphae is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,13 +29,8 @@ impl Launch {
             .ok()
             .context("this program's path is not UTF-8 text; install it elsewhere")?;
         let mut env = Vec::new();
-        let database = std::path::absolute(config.database.path())?;
-        let by_default = config.home.join(".local/share/hyphae/hyphae.db");
-        if config.database_url.is_some() || database != by_default {
-            let path = database
-                .to_str()
-                .context("the database's path is not UTF-8 text; move it elsewhere")?;
-            env.push(("DATABASE_URL".to_owned(), format!("sqlite:{path}")));
+        if let Some(url) = database_url(config)? {
+            env.push(("DATABASE_URL".to_owned(), url));
         }
         if config.xdg_config != config.home.join(".config") {
             let folder = config.xdg_config.to_str();
@@ -40,6 +39,35 @@ impl Launch {
         }
         Ok(Self { program, env })
     }
+}
+
+/// Returns what `DATABASE_URL` must be where it is not set.
+fn database_url(config: &Config) -> anyhow::Result<Option<String>> {
+    let path = match &config.database {
+        Database::Embedded(path) => std::path::absolute(path)?,
+        Database::Server(address) => {
+            let given = config
+                .database_url
+                .as_ref()
+                .map(ExposeSecret::expose_secret);
+            let is_reference =
+                given.is_some_and(|given| given.starts_with("file:") || given.starts_with("cmd:"));
+            if address.has_password() && !is_reference {
+                bail!(
+                    "DATABASE_URL holds a password, which does not belong into others' settings; write the address into a file that only you can read and set DATABASE_URL=file:PATH"
+                );
+            }
+            return Ok(given.map(str::to_owned));
+        }
+    };
+    let by_default = config.home.join(".local/share/hyphae/hyphae.db");
+    if config.database_url.is_none() && path == by_default {
+        return Ok(None);
+    }
+    let path = path
+        .to_str()
+        .context("the database's path is not UTF-8 text; move it elsewhere")?;
+    Ok(Some(format!("sqlite:{path}")))
 }
 
 /// The command of this program that serves a role.

@@ -18,6 +18,7 @@ mod layers;
 mod manual;
 mod mcp;
 mod models;
+mod postgres;
 mod projects;
 mod secrets;
 mod setup;

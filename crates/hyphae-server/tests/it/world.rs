@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use hyphae_testkit::postgres::{Database, Release};
 use tempfile::TempDir;
 
 /// How long a program may take that hangs; nothing waits this long when all is well.
@@ -24,6 +25,8 @@ pub(crate) const STRANGER: &str =
 pub(crate) struct World {
     _folder: TempDir,
     root: PathBuf,
+    /// Where the memories are if not in a file.
+    postgres: Option<Database>,
 }
 
 /// How a run of the program ended and what it printed.
@@ -68,7 +71,35 @@ impl World {
         Self {
             _folder: folder,
             root,
+            postgres: Self::release().and_then(Database::new),
         }
+    }
+
+    /// A home whose memories are on a server; none, and says so, if none was started.
+    pub(crate) fn on(release: Release) -> Option<Self> {
+        let postgres = Some(Database::new(release)?);
+        let world = Self {
+            postgres,
+            ..Self::empty()
+        };
+        world.run(["init"]).well();
+        Some(world)
+    }
+
+    /// The address of the memories, if they are on a server.
+    pub(crate) fn address(&self) -> Option<String> {
+        self.postgres.as_ref().map(Database::url)
+    }
+
+    /// Returns on which server all worlds are, if `HYPHAE_TEST_ON` says so: the suites that do not
+    /// depend on a file are run there once more.
+    fn release() -> Option<Release> {
+        let number = std::env::var("HYPHAE_TEST_ON").ok()?;
+        let all = [Release::Newest, Release::Oldest];
+        let release = all
+            .into_iter()
+            .find(|release| release.number().to_string() == number);
+        Some(release.unwrap())
     }
 
     /// A home after `hyphae-server init`.
@@ -127,6 +158,9 @@ impl World {
             .env("LANG", "C.UTF-8")
             .env("HOME", self.home())
             .current_dir(self.work());
+        if let Some(database) = &self.postgres {
+            command.env("DATABASE_URL", database.url());
+        }
         command
     }
 

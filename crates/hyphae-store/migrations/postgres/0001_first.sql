@@ -357,3 +357,34 @@ create table audit_subjects (
     primary key (tenant_id, subject, audit_id),
     foreign key (tenant_id, audit_id) references audit (tenant_id, audit_id) on delete cascade
 );
+
+-- A second wall behind the conditions of the statements: whoever does not own the tables sees, in
+-- each transaction, the rows of one tenant only, the one that the transaction has named. Before
+-- that, only whose key it is can be found out, and what the tenants are called.
+do $$
+declare
+    name text;
+begin
+    foreach name in array array[
+        'models', 'projects', 'sessions', 'transcript', 'cells', 'cell_tags', 'revisions',
+        'recall_entries', 'edges', 'conflicts', 'confirmations', 'store_keys', 'diffs', 'audit',
+        'audit_subjects'
+    ] loop
+        execute format('alter table %I enable row level security', name);
+        execute format(
+            'create policy of_tenant on %I using (
+                 tenant_id = decode(nullif(current_setting(''hyphae.tenant'', true), ''''), ''hex''))',
+            name
+        );
+    end loop;
+    foreach name in array array['tenants', 'credentials'] loop
+        execute format('alter table %I enable row level security', name);
+        execute format(
+            'create policy of_tenant on %I using (
+                 coalesce(current_setting(''hyphae.tenant'', true), '''') = ''''
+                 or tenant_id = decode(nullif(current_setting(''hyphae.tenant'', true), ''''), ''hex''))',
+            name
+        );
+    end loop;
+end
+$$;

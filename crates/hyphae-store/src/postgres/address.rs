@@ -13,7 +13,7 @@ use tokio_postgres::{
 /// Parameters are those of libpq as far as they make sense here, among them `host` for the
 /// folder of a Unix socket, `sslmode` (`disable`, `prefer`, `require`, `verify-full`) and `sslrootcert`,
 /// a file of certificates in PEM. Without `sslmode` it is `prefer`, as libpq has it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PostgresAddress {
     pub(crate) config: Config,
     pub(crate) trust: Trust,
@@ -97,6 +97,11 @@ impl PostgresAddress {
         config.ssl_mode(if local { SslMode::Disable } else { mode });
         config.application_name("hyphae-server");
         Ok(Self { config, trust })
+    }
+
+    /// Tells whether the address holds a password.
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
     }
 }
 
@@ -208,6 +213,8 @@ mod tests {
             assert_eq!(address.config.get_ssl_mode(), mode, "{parameters}");
             assert_eq!(address.trust, trust, "{parameters}");
         }
+        assert!(good("postgres://u:p@h/d").has_password());
+        assert!(!good("postgres://u@h/d").has_password());
         let socket = good("postgres:///d?host=/run&sslmode=prefer");
         assert_eq!(socket.config.get_ssl_mode(), SslMode::Disable);
     }

@@ -5,19 +5,26 @@
 //! become visible in the order of their sequences.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
-use hyphae_core::ports::StoreError;
+use hyphae_core::{ids::TenantId, ports::StoreError};
 use tokio::sync::Semaphore;
 use tokio_postgres::{Client, Config};
 
-use super::{PostgresAddress, PostgresOptions, Session, session::is_lost, tls::Tls};
+use super::{
+    PostgresAddress, PostgresOptions, Session,
+    session::{is_lost, restriction},
+    tls::Tls,
+};
 use crate::{
     error::{Fault, Place},
     sql::Connection,
-    store::{Hold, Verdict, Work},
+    store::{Hold, Proof, Verdict, Work},
 };
 
 /// The oldest server that is used.
@@ -38,6 +45,8 @@ pub(crate) struct Target {
     tls: Tls,
     options: PostgresOptions,
     idle: Mutex<Vec<Session>>,
+    /// Whether the tables' policies hold for this user.
+    restricting: AtomicBool,
 }
 
 impl Connections {
@@ -54,9 +63,17 @@ impl Connections {
                 tls: Tls::new(&address.trust)?,
                 options,
                 idle: Mutex::default(),
+                restricting: AtomicBool::new(true),
             }),
             permits: Arc::new(Semaphore::new(options.connections.max(1))),
         })
+    }
+
+    /// Notes whether the tables' policies hold for this user.
+    pub(crate) fn set_restricting(&self, restricting: bool) {
+        self.target
+            .restricting
+            .store(restricting, Ordering::Relaxed);
     }
 
     /// Returns where the database is, without a password.
@@ -73,6 +90,7 @@ impl Connections {
     /// If the connection was lost since it was last used, they go on on a new one.
     pub(crate) async fn read<T>(
         &self,
+        tenant: Option<TenantId>,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let _permit = self.permits.acquire().await.map_err(closed)?;
@@ -80,7 +98,7 @@ impl Connections {
             Some(session) => session,
             None => Session::new(self.target.connect().await?),
         };
-        session.begin_reading(&self.target);
+        session.begin_reading(&self.target, tenant);
         let mut connection = Connection::Postgres(session);
         let result = self.target.within_time(work(&mut connection)).await;
         // One that still works on what took too long is of no use.
@@ -92,8 +110,15 @@ impl Connections {
 
     /// Runs `work` inside one transaction, which holds the tenant's row if there is one.
     ///
-    /// Once this has begun, it is carried to its end whether or not the caller waits for it.
-    pub(crate) async fn write<T, F>(&self, hold: Hold, work: F) -> Result<T, Fault>
+    /// Once this has begun, it is carried to its end whether or not the caller waits for it. If
+    /// the answer to the commit gets lost, `proof` tells whether it was kept.
+    pub(crate) async fn write<T, F>(
+        &self,
+        tenant: Option<TenantId>,
+        hold: Hold,
+        proof: Option<Proof>,
+        work: F,
+    ) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T> + Send + 'static,
@@ -104,9 +129,16 @@ impl Connections {
             .map_err(closed)?;
         let target = Arc::clone(&self.target);
         let task = tokio::spawn(async move {
-            let mut connection = Connection::Postgres(target.begin(hold).await?);
-            let result = transact(&mut connection, work).await;
+            let mut connection = Connection::Postgres(target.begin(tenant, hold).await?);
+            let ended = transact(&mut connection, work).await;
             target.put_back(connection);
+            let result = match (ended, proof) {
+                (Ended::Known(result), _) => result,
+                (Ended::Unknown(value, fault), Some(proof)) => {
+                    target.was_kept(tenant, proof, fault).await.map(|()| value)
+                }
+                (Ended::Unknown(_, fault), None) => Err(fault),
+            };
             drop(permit);
             result
         });
@@ -140,7 +172,7 @@ impl Target {
         if let Connection::Postgres(mut session) = connection
             && !session.is_closed()
         {
-            session.end_reading();
+            session.end();
             self.idle().push(session);
         }
     }
@@ -148,6 +180,11 @@ impl Target {
     fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
         // Nothing panics while it holds the lock, and the list is never half changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whether the tables' policies hold for this user.
+    pub(crate) fn is_restricting(&self) -> bool {
+        self.restricting.load(Ordering::Relaxed)
     }
 
     async fn within_time<T>(
@@ -175,32 +212,80 @@ impl Target {
         Ok(client)
     }
 
+    /// Waits until it is known whether a transaction was kept whose answer got lost; gives its
+    /// fault if it was not.
+    async fn was_kept(
+        &self,
+        tenant: Option<TenantId>,
+        proof: Proof,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let until = Instant::now() + self.options.connect_timeout;
+        loop {
+            match self.look_for(tenant, proof).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(fault),
+                Err(error) if Instant::now() > until => {
+                    tracing::warn!(?error, "it is not known whether a write was kept");
+                    return Err(Fault::other(
+                        "the server has gone away while it wrote, and it is not known whether that was kept; look before you try again",
+                    ));
+                }
+                // The server is being started again.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// Looks for a proof. It holds what the transaction held, so that one that still ends has
+    /// ended.
+    async fn look_for(&self, tenant: Option<TenantId>, proof: Proof) -> Result<bool, Fault> {
+        let mut connection =
+            Connection::Postgres(self.begin(tenant, Hold::Tenant(proof.tenant)).await?);
+        let found = proof.is_there(&mut connection).await?;
+        connection.run("rollback").await?;
+        self.put_back(connection);
+        Ok(found)
+    }
+
     /// Begins a transaction. An idle connection that turns out to be lost is replaced.
-    async fn begin(&self, hold: Hold) -> Result<Session, Fault> {
-        let begin = begin(&self.options, hold);
-        if let Some(session) = self.take() {
+    async fn begin(&self, tenant: Option<TenantId>, hold: Hold) -> Result<Session, Fault> {
+        let tenant = tenant.or(match hold {
+            Hold::Tenant(tenant) => Some(tenant),
+            Hold::Nothing => None,
+        });
+        let begin = begin(&self.options, tenant, hold);
+        if let Some(mut session) = self.take() {
             match session.run(&begin).await {
-                Ok(()) => return Ok(session),
+                Ok(()) => {
+                    session.begin_writing(tenant);
+                    return Ok(session);
+                }
                 Err(error) if is_lost(&error) => {}
                 // Its transaction ends with it.
                 Err(error) => return Err(error.into()),
             }
         }
-        let session = Session::new(self.connect().await?);
+        let mut session = Session::new(self.connect().await?);
         session.run(&begin).await?;
+        session.begin_writing(tenant);
         Ok(session)
     }
 }
 
 /// Returns how a transaction begins. All that is set ends with it.
-fn begin(options: &PostgresOptions, hold: Hold) -> String {
+fn begin(options: &PostgresOptions, tenant: Option<TenantId>, hold: Hold) -> String {
     let milliseconds = |time: Duration| time.as_millis().clamp(1, 0x7fff_ffff);
     let lock = milliseconds(options.lock_timeout);
     let statement = milliseconds(options.statement_timeout);
     let mut begin = format!(
-        "begin isolation level read committed read write; \
+        "begin isolation level read committed; \
          set local lock_timeout = {lock}; set local statement_timeout = {statement}"
     );
+    if let Some(tenant) = tenant {
+        begin.push_str("; ");
+        begin.push_str(&restriction(tenant));
+    }
     if let Hold::Tenant(tenant) = hold {
         let tenant = tenant.uuid().as_simple().to_string();
         begin.push_str("; select 1 from tenants where tenant_id = '\\x");
@@ -210,26 +295,29 @@ fn begin(options: &PostgresOptions, hold: Hold) -> String {
     begin
 }
 
-async fn transact<T, F>(connection: &mut Connection, work: F) -> Result<T, Fault>
+/// How a transaction ended.
+enum Ended<T> {
+    Known(Result<T, Fault>),
+    /// It was to be committed, and no answer came.
+    Unknown(T, Fault),
+}
+
+async fn transact<T, F>(connection: &mut Connection, work: F) -> Ended<T>
 where
     F: for<'c> FnOnce(&'c mut Connection) -> Work<'c, T>,
 {
-    match work(connection).await {
-        Ok(Verdict::Commit(value)) => {
-            connection.run("commit").await?;
-            Ok(value)
-        }
-        Ok(Verdict::Rollback(value)) => {
-            connection.run("rollback").await?;
-            Ok(value)
-        }
-        Err(fault) => {
-            if !connection.is_closed() {
-                connection.run("rollback").await?;
-            }
-            Err(fault)
-        }
-    }
+    let result = match work(connection).await {
+        Ok(Verdict::Commit(value)) => match connection.run("commit").await {
+            Ok(()) => return Ended::Known(Ok(value)),
+            Err(fault) if fault.is_lost() => return Ended::Unknown(value, fault),
+            Err(fault) => Err(fault),
+        },
+        Ok(Verdict::Rollback(value)) => Ok(value),
+        Err(fault) => Err(fault),
+    };
+    let undone = connection.run("rollback").await;
+    // Without a connection there is nothing left to undo.
+    Ended::Known(result.and_then(|value| undone.map(|()| value)))
 }
 
 /// Refuses a server that cannot keep what we give it.

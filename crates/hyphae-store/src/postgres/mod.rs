@@ -20,7 +20,7 @@ use hyphae_core::ports::StoreError;
 pub use address::{BadAddress, PostgresAddress};
 pub(crate) use connections::Connections;
 pub(crate) use error::of_postgres;
-pub(crate) use session::{Number, Session};
+pub(crate) use session::{Number, Session, is_lost};
 
 /// How a server is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -31,9 +31,10 @@ pub(crate) async fn create(connections: &Connections) -> Result<(), StoreError> 
 /// Checks that the tables are there and migrates older ones.
 pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
     let version = connections
-        .read(async |connection| version(connection).await)
+        .read(None, async |connection| look(connection).await)
         .await;
-    let version = version.map_err(|fault| connections.store_error(fault))?;
+    let (version, restricting) = version.map_err(|fault| connections.store_error(fault))?;
+    connections.set_restricting(restricting);
     check_version(version, connections.place())?;
     if version < VERSION {
         bring_up_to_date(connections, Start::There).await?;
@@ -52,7 +53,7 @@ enum Start {
 
 async fn bring_up_to_date(connections: &Connections, start: Start) -> Result<(), StoreError> {
     let place = connections.place().to_owned();
-    let done = connections.write(Hold::Nothing, move |connection| {
+    let done = connections.write(None, Hold::Nothing, None, move |connection| {
         Box::pin(async move {
             connection.run(LOCK).await?;
             // Another process may have been faster, and may know more versions than we do.
@@ -93,6 +94,14 @@ async fn is_there(connection: &mut Connection) -> Result<bool, Fault> {
     let sql = sql!("select to_regclass('hyphae_schema') is not null");
     let row = Query::new(sql).fetch_one(connection).await?;
     Ok(Columns(&row).get(0, "schema")?)
+}
+
+/// Returns the version of the tables, and whether their policies hold for this user.
+async fn look(connection: &mut Connection) -> Result<(i64, bool), Fault> {
+    let sql = sql!("select version, row_security_active('cells') from hyphae_schema");
+    let row = Query::new(sql).fetch_one(connection).await?;
+    let row = Columns(&row);
+    Ok((row.get(0, "schema")?, row.get(1, "schema")?))
 }
 
 async fn version(connection: &mut Connection) -> Result<i64, Fault> {

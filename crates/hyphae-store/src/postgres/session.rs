@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
+use hyphae_core::ids::TenantId;
 use tokio_postgres::{
     Client, Row,
     error::SqlState,
@@ -16,25 +17,49 @@ use crate::{error::Fault, sql::Value};
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
-    /// Where to connect again if the server is gone, for statements that may be sent twice.
-    again: Option<Arc<Target>>,
+    mode: Mode,
+    /// Whose rows may be seen, if that is known before the statements are.
+    tenant: Option<TenantId>,
+}
+
+/// What the statements of a connection are part of.
+#[derive(Debug)]
+enum Mode {
+    /// Transactions of their own, which only read; where to connect again if the server is gone.
+    Reading(Arc<Target>),
+    /// One transaction that has begun, whose rows are still to be restricted.
+    Open,
+    /// One whose rows are.
+    Restricted,
 }
 
 impl Session {
     pub(crate) const fn new(client: Client) -> Self {
         Self {
             client,
-            again: None,
+            mode: Mode::Restricted,
+            tenant: None,
         }
     }
 
     /// From now on, statements only read, each in a transaction of its own.
-    pub(crate) fn begin_reading(&mut self, target: &Arc<Target>) {
-        self.again = Some(Arc::clone(target));
+    pub(crate) fn begin_reading(&mut self, target: &Arc<Target>, tenant: Option<TenantId>) {
+        self.mode = Mode::Reading(Arc::clone(target));
+        self.tenant = tenant;
     }
 
-    pub(crate) fn end_reading(&mut self) {
-        self.again = None;
+    /// From now on, statements are part of a transaction, whose beginning has restricted its rows
+    /// if a tenant is named.
+    pub(crate) fn begin_writing(&mut self, tenant: Option<TenantId>) {
+        self.mode = match tenant {
+            Some(_) => Mode::Restricted,
+            None => Mode::Open,
+        };
+        self.tenant = tenant;
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.mode = Mode::Restricted;
     }
 
     /// Tells whether the server is known to be gone.
@@ -48,28 +73,83 @@ impl Session {
         sql: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, Fault> {
+        let (before, after) = self.around(values);
         let typed = typed(values);
-        match self.client.query_typed(sql, &typed).await {
-            Ok(rows) => Ok(rows),
-            Err(error) if is_lost(&error) => {
-                let Some(target) = self.again.take() else {
-                    return Err(error.into());
-                };
+        let asked = self.client.query_typed(sql, &typed);
+        let answer = within(&self.client, before.as_deref(), asked, after).await;
+        match (answer, &self.mode) {
+            (Err(error), Mode::Reading(target)) if is_lost(&error) => {
                 self.client = target.connect().await?;
-                Ok(self.client.query_typed(sql, &typed).await?)
+                let asked = self.client.query_typed(sql, &typed);
+                Ok(within(&self.client, before.as_deref(), asked, after).await?)
             }
-            Err(error) => Err(error.into()),
+            (answer, _) => Ok(answer?),
         }
     }
 
     /// Returns how many rows a statement wrote.
-    pub(crate) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
-        Ok(self.client.execute_typed(sql, &typed(values)).await?)
+    pub(crate) async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
+        let (before, after) = self.around(values);
+        let typed = typed(values);
+        let asked = self.client.execute_typed(sql, &typed);
+        Ok(within(&self.client, before.as_deref(), asked, after).await?)
+    }
+
+    /// Returns what is sent before and behind a statement, so that it sees one tenant's rows only:
+    /// the process' own, or else the one that it names first itself.
+    fn around(&mut self, values: &[Value<'_>]) -> (Option<String>, Option<&'static str>) {
+        let named = match values.first() {
+            Some(Value::Id(Some(id))) => Some(TenantId::new(*id)),
+            _ => None,
+        };
+        let Some(tenant) = self.tenant.or(named) else {
+            return (None, None);
+        };
+        match &self.mode {
+            Mode::Reading(target) if target.is_restricting() => {
+                let before = format!("begin read only; {}", restriction(tenant));
+                (Some(before), Some("commit"))
+            }
+            Mode::Open => {
+                self.mode = Mode::Restricted;
+                (Some(restriction(tenant)), None)
+            }
+            Mode::Reading(_) | Mode::Restricted => (None, None),
+        }
     }
 
     /// Runs any number of statements that have no parameters.
     pub(crate) async fn run(&self, script: &str) -> Result<(), tokio_postgres::Error> {
         self.client.batch_execute(script).await
+    }
+}
+
+/// Lets a transaction see one tenant's rows only, where the tables' policies ask for that.
+pub(crate) fn restriction(tenant: TenantId) -> String {
+    let tenant = tenant.uuid();
+    format!("set local hyphae.tenant = '{}'", tenant.as_simple())
+}
+
+/// Sends a statement with others around it, all at once.
+async fn within<T>(
+    client: &Client,
+    before: Option<&str>,
+    asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    after: Option<&str>,
+) -> Result<T, tokio_postgres::Error> {
+    // They are sent in this order, and answered in it.
+    let (before, answer, after) =
+        tokio::join!(biased; run(client, before), asked, run(client, after));
+    before?;
+    let answer = answer?;
+    after?;
+    Ok(answer)
+}
+
+async fn run(client: &Client, script: Option<&str>) -> Result<(), tokio_postgres::Error> {
+    match script {
+        Some(script) => client.batch_execute(script).await,
+        None => Ok(()),
     }
 }
 

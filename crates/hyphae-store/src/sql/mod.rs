@@ -4,6 +4,8 @@
 //! statements (transactions, settings) belongs to the module of its database.
 
 pub(crate) mod dialect;
+#[cfg(debug_assertions)]
+mod keyed;
 mod query;
 mod row;
 mod value;

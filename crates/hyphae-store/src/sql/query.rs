@@ -37,14 +37,6 @@ impl Connection {
         }
     }
 
-    /// Tells whether the database is known to be out of reach.
-    pub(crate) fn is_closed(&self) -> bool {
-        match self {
-            Self::Sqlite(_) => false,
-            Self::Postgres(session) => session.is_closed(),
-        }
-    }
-
     /// Tells whether statements travel.
     pub(crate) const fn is_far(&self) -> bool {
         matches!(self, Self::Postgres(_))
@@ -66,6 +58,10 @@ pub(crate) struct Query<'q> {
 
 impl<'q> Query<'q> {
     pub(crate) fn new(sql: Sql) -> Self {
+        #[cfg(debug_assertions)]
+        for text in [sql.sqlite, sql.postgres] {
+            assert!(super::keyed::is_keyed(text), "names no tenant: {text}");
+        }
         Self {
             sql,
             values: Vec::with_capacity(8),

@@ -8,6 +8,7 @@ use hyphae_core::{
     credential::{ApiKey, Credential, KeyHash},
     ids::{CredentialId, TenantId},
     ports::{CredentialStore, StoreError},
+    scope::Owner,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use crate::{
     sql::{Connection, Query, sql},
     statements::{
         row::{Columns, from_time, to_credential},
-        scope::of_tenant,
+        scope::{of_tenant, owned},
     },
     store::{Hold, Store, Verdict},
 };
@@ -159,6 +160,16 @@ async fn of_hash(connection: &mut Connection, hash: KeyHash) -> Result<Option<Cr
     .fetch_optional(connection)
     .await?;
     Ok(row.as_ref().map(to_credential).transpose()?)
+}
+
+/// Tells whether a credential is there and was not revoked.
+pub(crate) async fn is_good(connection: &mut Connection, owner: Owner) -> Result<bool, Fault> {
+    let sql = sql!(
+        "select 1 from credentials
+         where tenant_id = $1 and credential_id = $2 and revoked_at is null"
+    );
+    let row = owned(sql, owner).fetch_optional(connection).await?;
+    Ok(row.is_some())
 }
 
 async fn all_of(connection: &mut Connection, tenant: TenantId) -> Result<Vec<Credential>, Fault> {

@@ -13,4 +13,4 @@ pub(crate) mod row;
 pub(crate) mod scope;
 mod sessions;
 
-pub(crate) use credentials::{KEY_SECRET, KeySecret, add_default_tenant, add_key_secret};
+pub(crate) use credentials::{KEY_SECRET, KeySecret, add_default_tenant, add_key_secret, is_good};

@@ -46,7 +46,7 @@ use uuid::Uuid;
 use crate::{
     error::BadRow,
     statements::models,
-    store::{Hold, Store, Verdict},
+    store::{Hold, Proof, Store, Verdict},
 };
 
 #[async_trait]
@@ -82,9 +82,13 @@ impl MemoryStore for Store {
     #[tracing::instrument(skip_all, fields(audit.id = %write.id, steps = write.steps.len()))]
     async fn commit(&self, scope: &Scope, write: &Write) -> Result<Committed, StoreError> {
         let erases = (write.steps.iter()).any(|step| matches!(step, Step::Erase { .. }));
-        let (hold, scope, write) = (Hold::Tenant(scope.tenant), scope.clone(), write.clone());
+        let proof = Proof {
+            tenant: scope.tenant,
+            audit: write.id,
+        };
+        let (scope, write) = (scope.clone(), write.clone());
         let done = self
-            .write(hold, move |connection| {
+            .write_audited(proof, move |connection| {
                 Box::pin(async move { commit::commit(connection, &scope, &write).await })
             })
             .await?;

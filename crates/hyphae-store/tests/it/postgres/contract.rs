@@ -1,4 +1,5 @@
-//! The suite that every adapter passes, over the newest server and the oldest.
+//! The suite that every adapter passes, over the newest server and the oldest, and the longest
+//! part of it behind a pooler.
 
 macro_rules! suites {
     ($server:ident) => {
@@ -26,5 +27,10 @@ macro_rules! suites {
     };
 }
 
+mod pooled {
+    hyphae_testkit::memory_contract!(crate::postgres::server::pooled);
+}
+
 suites!(newest);
 suites!(oldest);
+suites!(restricted);

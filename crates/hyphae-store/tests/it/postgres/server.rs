@@ -33,6 +33,49 @@ pub(crate) fn address(database: &Database) -> PostgresAddress {
     PostgresAddress::parse(&database.url()).unwrap()
 }
 
+/// Behind a pooler that gives each transaction another connection.
+pub(crate) async fn pooled() -> Option<Box<dyn Subject>> {
+    let database = Arc::new(Database::new(Release::Newest)?);
+    let pooled = PostgresAddress::parse(&database.pooled_url()?).unwrap();
+    let store = Store::create_on_server(&pooled, PostgresOptions::default()).await;
+    Some(Box::new(OnServer {
+        store: store.unwrap(),
+        database,
+    }))
+}
+
+/// The statements of the manual that give the role `hyphae` its rights.
+pub(crate) fn rights(role: &str) -> String {
+    let manual = include_str!("../../../../../docs/postgres.md");
+    let rights: Vec<String> = manual
+        .lines()
+        .filter(|line| {
+            ["grant ", "revoke "]
+                .iter()
+                .any(|word| line.starts_with(word))
+        })
+        .map(|line| line.replace(" hyphae;", &format!(" {role};")))
+        .collect();
+    assert_eq!(rights.len(), 3, "{rights:?}");
+    rights.concat()
+}
+
+/// As the role of the manual, for which the tables' policies hold.
+pub(crate) async fn restricted() -> Option<Box<dyn Subject>> {
+    let owner = OnServer::new(Release::Oldest).await?;
+    let sql = "do $$ begin create role hyphae_app login;
+        exception when duplicate_object or unique_violation then null; end $$;";
+    owner
+        .database
+        .run(&format!("{sql} {}", rights("hyphae_app")));
+    let address = restricted_address(&owner.database);
+    let store = Store::connect(&address, PostgresOptions::default()).await;
+    Some(Box::new(Restricted {
+        store: store.unwrap(),
+        database: owner.database,
+    }))
+}
+
 pub(crate) async fn newest() -> Option<Box<dyn Subject>> {
     Some(Box::new(OnServer::new(Release::Newest).await?))
 }
@@ -61,6 +104,73 @@ impl Subject for OnServer {
 
     async fn again(&self) -> Box<dyn Subject> {
         let address = address(&self.database);
+        let store = Store::connect(&address, PostgresOptions::default()).await;
+        Box::new(Self {
+            store: store.unwrap(),
+            database: Arc::clone(&self.database),
+        })
+    }
+}
+
+/// A store whose database is somebody else's to end.
+#[derive(Debug)]
+pub(crate) struct Over(pub(crate) Store);
+
+#[async_trait]
+impl Subject for Over {
+    fn memories(&self) -> &dyn MemoryStore {
+        &self.0
+    }
+
+    fn sessions(&self) -> &dyn SessionStore {
+        &self.0
+    }
+
+    fn credentials(&self) -> &dyn CredentialStore {
+        &self.0
+    }
+
+    fn transfer(&self) -> &dyn TransferStore {
+        &self.0
+    }
+
+    async fn again(&self) -> Box<dyn Subject> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+fn restricted_address(database: &Database) -> PostgresAddress {
+    let url = database.url().replace("user=postgres", "user=hyphae_app");
+    PostgresAddress::parse(&url).unwrap()
+}
+
+/// A store of a role that owns nothing.
+#[derive(Debug)]
+struct Restricted {
+    store: Store,
+    database: Arc<Database>,
+}
+
+#[async_trait]
+impl Subject for Restricted {
+    fn memories(&self) -> &dyn MemoryStore {
+        &self.store
+    }
+
+    fn sessions(&self) -> &dyn SessionStore {
+        &self.store
+    }
+
+    fn credentials(&self) -> &dyn CredentialStore {
+        &self.store
+    }
+
+    fn transfer(&self) -> &dyn TransferStore {
+        &self.store
+    }
+
+    async fn again(&self) -> Box<dyn Subject> {
+        let address = restricted_address(&self.database);
         let store = Store::connect(&address, PostgresOptions::default()).await;
         Box::new(Self {
             store: store.unwrap(),
