@@ -69,6 +69,15 @@ id!(
     MessageId
 );
 id!(
+    /// Names anything that has a place in the topology: a cell (by its own id), an agent, a scene
+    /// or a beacon.
+    NodeId
+);
+id!(
+    /// Names one consolidation.
+    RunId
+);
+id!(
     /// Names a conversation.
     SessionId
 );
@@ -77,6 +86,16 @@ id!(
     TenantId
 );
 id!(
+    /// Names a process that works in the background; a new one each time it starts.
+    WorkerId
+);
+id!(
     /// Names one turn of a session: a prompt and all that answers it.
     TurnId
 );
+
+impl From<CellId> for NodeId {
+    fn from(cell: CellId) -> Self {
+        Self::new(cell.uuid())
+    }
+}

@@ -39,6 +39,16 @@ impl Owner {
 }
 
 impl Scope {
+    /// Returns the scope of nobody in particular, which sees what everybody in a project may see:
+    /// no credential has its id, so nothing is private to it.
+    pub const fn commons(tenant: TenantId, project: Project) -> Self {
+        Self {
+            tenant,
+            credential: CredentialId::new(uuid::Uuid::nil()),
+            project,
+        }
+    }
+
     /// Returns who asks, without the project.
     pub const fn owner(&self) -> Owner {
         Owner {

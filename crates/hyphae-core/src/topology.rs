@@ -21,7 +21,7 @@ pub const MIN_WEIGHT: f32 = 0.001;
 
 /// Returns how much energy a change to a memory of this type is born with, relative to a fact
 /// (HyphaeDB paper, §3.2: μ).
-pub const fn energy(kind: CellType) -> f32 {
+pub const fn energy(kind: CellType) -> f64 {
     match kind {
         CellType::Decision | CellType::Constraint => 2.0,
         CellType::Risk | CellType::Pattern => 1.5,
@@ -36,7 +36,7 @@ pub const fn energy(kind: CellType) -> f32 {
 /// Returns the energy with which a change to a memory begins its way: `10 · √s · μ(type)`
 /// (HyphaeDB paper, §3.2), from 0 to 20.
 pub fn energy_at_birth(kind: CellType, salience: Share) -> f64 {
-    10.0 * salience.get().sqrt() * f64::from(energy(kind))
+    10.0 * salience.get().sqrt() * energy(kind)
 }
 
 /// A possible neighbour of a node.
@@ -51,6 +51,15 @@ pub struct Candidate {
 /// Returns the weight of a semantic link: the cosine, at least [`MIN_WEIGHT`], at most 1.
 pub fn weight(cosine: f32) -> f32 {
     cosine.clamp(MIN_WEIGHT, 1.0)
+}
+
+/// Returns what a hop over a link of this weight costs: `1 / ω`, from 1 to 1000; more than anybody
+/// has, if the weight is no number.
+pub fn cost(weight: f32) -> f64 {
+    if weight.is_nan() {
+        return f64::INFINITY;
+    }
+    1.0 / f64::from(weight.clamp(MIN_WEIGHT, 1.0))
 }
 
 /// Returns those of `candidates` that a node keeps as neighbours, nearest first, at most
@@ -137,6 +146,49 @@ mod tests {
             energy_at_birth(CellType::Task, Share::new(0.0).unwrap()),
             0.0
         );
+    }
+
+    #[test]
+    fn energies_at_birth_are_those_of_the_paper() {
+        let kinds = [
+            CellType::Decision,
+            CellType::Risk,
+            CellType::Lesson,
+            CellType::Fact,
+            CellType::Preference,
+            CellType::Context,
+            CellType::Task,
+        ];
+        for (salience, want) in [
+            (
+                0.5,
+                ["14.14", "10.61", "8.49", "7.07", "5.66", "3.54", "2.12"],
+            ),
+            (
+                0.9,
+                ["18.97", "14.23", "11.38", "9.49", "7.59", "4.74", "2.85"],
+            ),
+            (
+                1.0,
+                ["20.00", "15.00", "12.00", "10.00", "8.00", "5.00", "3.00"],
+            ),
+        ] {
+            let salience = Share::new(salience).unwrap();
+            let found = kinds.map(|kind| format!("{:.2}", energy_at_birth(kind, salience)));
+            assert_eq!(found, want);
+        }
+        let same = |a, b| energy(a).to_bits() == energy(b).to_bits();
+        assert!(same(CellType::Constraint, CellType::Decision));
+        assert!(same(CellType::Pattern, CellType::Risk));
+    }
+
+    #[test]
+    fn a_hop_costs_at_least_one_and_at_most_a_thousand() {
+        assert_eq!(cost(1.0), 1.0);
+        assert_eq!(cost(0.5), 2.0);
+        assert_eq!(cost(7.0), 1.0);
+        assert_eq!(cost(-0.5), cost(MIN_WEIGHT));
+        assert_eq!(cost(f32::NAN), f64::INFINITY);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Fakes for tests: a clock that is set by hand, a store of sessions in memory, an agent that
+//! Fakes for tests: a clock that is set by hand, a store of sessions and a queue of
+//! gossip in memory, an agent that
 //! follows a script; makers of cells; and the contracts that adapters are held to. No fake
 //! sleeps, and none reads a clock or randomness.
 
@@ -9,11 +10,13 @@ pub mod postgres;
 mod agent;
 mod clock;
 mod embedder;
+mod gossip;
 mod sessions;
 
 pub use agent::ScriptedAgent;
 pub use clock::ManualClock;
 pub use embedder::WordEmbedder;
+pub use gossip::MemoryGossip;
 pub use sessions::{MemorySessions, Transcripts};
 
 use hyphae_core::{

@@ -4,6 +4,7 @@ mod clock;
 mod credentials;
 mod embedder;
 mod error;
+mod living;
 mod memories;
 mod reads;
 mod sessions;
@@ -14,6 +15,11 @@ pub use clock::Clock;
 pub use credentials::CredentialStore;
 pub use embedder::{Calibration, EmbedError, Embedder, EmbeddingModel};
 pub use error::StoreError;
+pub use living::{
+    AddedBeacon, CarriedOut, GossipStore, Graph, Grown, GrowthStore, Inbox, Job, Known, Lease,
+    Letter, ListenerStore, Listening, NewPattern, NodeLinks, Raised, Rising, Run, Settled,
+    Settlement, Subject, Waiting,
+};
 pub use memories::{MemoryStore, Seen};
 pub use reads::{
     AuditFilter, Change, ChosenModel, Confirmation, Entry, Past, Sequence, StaleVector, Statistics,

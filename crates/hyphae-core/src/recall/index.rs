@@ -308,7 +308,7 @@ impl ProjectIndex {
         let wanted = Judge::new(filter, &self.marks, &self.rows, &self.tagged);
         let importance = |row: usize| {
             let energy = topology::energy(self.marks[row].cell_type);
-            self.rows[row].weight + libm::log(f64::from(energy))
+            self.rows[row].weight + libm::log(energy)
         };
         let mut rows: Vec<usize> = (0..self.rows.len())
             .filter(|&row| wanted.takes(row))

@@ -15,4 +15,5 @@ pub use score::{Distance, Scoring};
 pub use terms::{Term, Terms};
 pub use vector::Vector;
 pub(crate) use vector::View;
+pub(crate) use words::telling_words;
 pub use words::{say_the_same, terms_of};

@@ -23,6 +23,18 @@ pub fn terms_of(text: &str) -> Terms {
     Terms::count(found)
 }
 
+/// Returns the words by which a text is found, as they are folded, each once, in their order.
+pub(crate) fn telling_words(text: &str) -> Vec<(Term, String)> {
+    let mut found: Vec<(Term, String)> = Vec::new();
+    each_word(text, |word| {
+        let term = term(word);
+        if !is_stop_word(word) && found.iter().all(|(other, _)| *other != term) {
+            found.push((term, word.to_owned()));
+        }
+    });
+    found
+}
+
 /// Tells whether two texts say the same in other punctuation, case or inflection: the same words
 /// in the same order, stop words and so negations included. `tabs, not spaces` is not
 /// `spaces, not tabs`, however near their vectors are.

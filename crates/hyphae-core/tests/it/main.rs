@@ -8,7 +8,9 @@
 mod changing;
 mod console;
 mod forgetting;
+mod judging;
 mod listing;
+mod living;
 mod masking;
 mod reading;
 mod recalling;

@@ -21,6 +21,7 @@
 pub mod credentials;
 pub mod fixture;
 pub mod isolation;
+pub mod living;
 pub mod memories;
 pub mod seen;
 pub mod sessions;
@@ -29,7 +30,7 @@ pub mod transfer;
 use std::{fmt, task::Poll};
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, TransferStore};
+use hyphae_core::ports::{CredentialStore, GossipStore, MemoryStore, SessionStore, TransferStore};
 
 /// A store under test, empty but for its default tenant. It ends when it is dropped.
 #[async_trait]
@@ -50,6 +51,19 @@ pub trait Subject: fmt::Debug + Send + Sync {
     async fn again(&self) -> Box<dyn Subject>;
 }
 
+/// A store under test that lets changes travel.
+#[async_trait]
+pub trait Living: fmt::Debug + Send + Sync {
+    /// Returns the store, whose default tenant is empty.
+    fn subject(&self) -> &dyn Subject;
+
+    /// Returns what of it waits, travels and arrives.
+    fn gossip(&self) -> &dyn GossipStore;
+
+    /// Opens the same database once more, as another process would.
+    async fn again(&self) -> Box<dyn Living>;
+}
+
 /// Polls a future a few times and drops it, as a caller does that goes away.
 pub(crate) async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) {
     let mut future = std::pin::pin!(future);
@@ -68,10 +82,10 @@ pub(crate) async fn drop_after<T>(polls: usize, future: impl Future<Output = T>)
 #[doc(hidden)]
 #[macro_export]
 macro_rules! contract_tests {
-    ($module:ident, $factory:path, $($name:ident)*) => {$(
+    ($module:ident, $factory:path, $kind:ident $($name:ident)*) => {$(
         #[tokio::test]
         async fn $name() {
-            let subject: Option<Box<dyn $crate::contract::Subject>> = $factory().await;
+            let subject: Option<Box<dyn $crate::contract::$kind>> = $factory().await;
             if let Some(subject) = subject {
                 $crate::contract::$module::$name(&*subject).await;
             }
@@ -83,7 +97,7 @@ macro_rules! contract_tests {
 #[macro_export]
 macro_rules! memory_contract {
     ($factory:path) => {
-        $crate::contract_tests! { memories, $factory,
+        $crate::contract_tests! { memories, $factory, Subject
             a_cell_comes_back_with_every_field
             cells_come_in_the_order_asked_for_and_unknown_ones_are_left_out
             texts_of_every_kind_come_back
@@ -203,7 +217,7 @@ macro_rules! memory_contract {
 #[macro_export]
 macro_rules! session_contract {
     ($factory:path) => {
-        $crate::contract_tests! { sessions, $factory,
+        $crate::contract_tests! { sessions, $factory, Subject
             a_session_comes_back_with_every_field
             a_directory_that_is_no_text_comes_back
             an_id_is_given_to_one_session_only
@@ -226,7 +240,7 @@ macro_rules! session_contract {
 #[macro_export]
 macro_rules! credential_contract {
     ($factory:path) => {
-        $crate::contract_tests! { credentials, $factory,
+        $crate::contract_tests! { credentials, $factory, Subject
             a_key_opens_its_credential_and_no_other
             the_default_tenant_stays_the_same
             another_handle_knows_the_same_keys
@@ -243,7 +257,7 @@ macro_rules! credential_contract {
 #[macro_export]
 macro_rules! transfer_contract {
     ($factory:path) => {
-        $crate::contract_tests! { transfer, $factory,
+        $crate::contract_tests! { transfer, $factory, Subject
             everything_comes_back_as_it_was
             items_come_in_pages_of_any_size
             an_item_refers_only_to_items_before_it
@@ -266,11 +280,47 @@ macro_rules! transfer_contract {
     };
 }
 
+/// Tests that changes wait, travel and arrive once.
+#[macro_export]
+macro_rules! living_contract {
+    ($factory:path) => {
+        $crate::contract_tests! { living, $factory, Living
+            every_diff_waits_in_the_order_of_commits_until_it_is_settled
+            a_leased_diff_is_leased_again_when_its_lease_has_run_out
+            a_page_of_leases_has_the_oldest_that_are_free
+            of_two_that_lease_at_once_each_has_its_own
+            a_diff_is_settled_once
+            a_lease_that_was_taken_over_settles_nothing
+            a_lease_that_ran_out_settles_while_nobody_took_it
+            a_worker_that_leaves_gives_its_leases_back
+            another_process_goes_on_where_one_ended
+            a_dropped_settling_leaves_all_or_nothing
+            a_diff_comes_with_its_cell_as_it_is_now
+            a_contradiction_comes_with_the_salience_of_the_other_cell
+            what_not_everybody_may_see_has_no_subject
+            a_diff_whose_cell_has_no_vector_waits_until_it_expires
+            energy_is_counted_for_an_hour_and_for_its_author
+            a_tenant_lets_its_own_diffs_travel
+            a_credential_has_one_letter_of_a_diff
+            letters_are_read_in_the_order_in_which_they_arrived
+            a_full_inbox_loses_its_oldest_unread_letters_and_counts_them
+            what_follows_reaches_those_who_were_told
+            an_inbox_belongs_to_one_credential_in_one_project
+            a_letter_about_what_is_hidden_is_left_out
+            a_journey_comes_back_with_every_field
+            a_journey_shows_nobody_what_is_hidden
+            a_graph_has_the_links_of_all_kinds
+            a_graph_leads_to_nothing_that_is_private_or_gone
+            a_graph_answers_in_the_order_of_the_question
+        }
+    };
+}
+
 /// Tests that nobody sees what is not theirs, through every verb.
 #[macro_export]
 macro_rules! isolation_contract {
     ($factory:path) => {
-        $crate::contract_tests! { isolation, $factory,
+        $crate::contract_tests! { isolation, $factory, Subject
             a_foreign_id_and_an_unknown_one_are_the_same
             two_tenants_may_use_the_same_ids
             no_verb_shows_what_is_not_visible
@@ -290,7 +340,8 @@ mod tests {
         let named = include_str!("mod.rs");
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract");
         let mut sources = String::new();
-        for folder in [folder.join("memories"), folder.join("isolation"), folder] {
+        let parts = ["memories", "isolation", "living"].map(|part| folder.join(part));
+        for folder in parts.into_iter().chain([folder]) {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_file() && path.file_name().unwrap() != "mod.rs" {
