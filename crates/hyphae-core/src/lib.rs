@@ -12,7 +12,6 @@ pub mod console;
 pub mod credential;
 pub mod diff;
 pub mod ids;
-pub mod judge;
 pub mod label;
 pub mod living;
 pub mod mask;

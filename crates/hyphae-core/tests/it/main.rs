@@ -8,7 +8,6 @@
 mod changing;
 mod console;
 mod forgetting;
-mod judging;
 mod listing;
 mod living;
 mod masking;

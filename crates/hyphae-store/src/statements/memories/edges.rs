@@ -211,8 +211,7 @@ pub(crate) async fn links(
             "cast(group_concat(e.dst, '') as blob),
              group_concat(iif(e.dst is null, null, printf('%.9g', e.weight)), ',')",
             "string_agg(e.dst, ''::bytea order by e.dst),
-             string_agg(case when e.dst is not null then e.weight::real::text end, ','
-                 order by e.dst)"
+             string_agg(e.weight::real::text, ',' order by e.dst)"
         ),
         " from ",
         each!("$4"),
@@ -245,7 +244,6 @@ async fn visible_of(
     scope: &Scope,
     ids: &BTreeSet<CellId>,
 ) -> Result<BTreeSet<CellId>, Fault> {
-    let ids: Vec<CellId> = ids.iter().copied().collect();
     const SQL: Sql = sql!(
         "select ",
         either!(
@@ -254,12 +252,11 @@ async fn visible_of(
         ),
         " from ",
         each!("$4"),
-        "
-         cross join cells c on c.cell_id = unhex(n.value) and ",
+        " cross join cells c on c.cell_id = unhex(n.value) and ",
         visible!("c.")
     );
     let row = scoped(SQL, scope)
-        .bind(uuids(&ids))
+        .bind(ids.iter().map(|id| id.uuid()).collect::<Vec<_>>())
         .fetch_one(connection)
         .await?;
     let found: Option<&[u8]> = Columns(&row).get(0, "cell")?;
