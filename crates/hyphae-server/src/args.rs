@@ -86,6 +86,9 @@ pub(crate) enum Command {
     /// Show who wrote what into the memory, when and from where, newest first.
     #[command(after_help = AUDIT_EXAMPLES)]
     Audit(Audit),
+    /// Bring the database's tables up to date, which every other command does too.
+    #[command(after_help = MIGRATE_NOTES)]
+    Migrate(Migrate),
     /// Write all memories, with their history and links, to a file, a line each.
     #[command(after_help = EXPORT_NOTES)]
     Export(Export),
@@ -304,6 +307,16 @@ pub(crate) struct Export {
     /// Leave out who did what when.
     #[arg(long)]
     pub(crate) no_audit: bool,
+}
+
+const MIGRATE_NOTES: &str = "\
+Programs that are older than the new tables refuse the database from then on: update them all first.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// Show what would be done, as SQL, and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 const COPY_NOTES: &str = "\

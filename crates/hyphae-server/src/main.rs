@@ -72,6 +72,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
             Command::Export(args) => commands::export::run(&config, args).await,
             Command::Import(args) => commands::import::run(&config, args).await,
             Command::Copy(args) => commands::copy::run(args).await,
+            Command::Migrate(args) => commands::migrate::run(&config, &args).await,
             Command::Audit(args) => commands::audit::run(&config, args).await,
             Command::Setup(_) | Command::Completions { .. } => Ok(Outcome::Done),
         }

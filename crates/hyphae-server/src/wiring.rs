@@ -12,7 +12,7 @@ use hyphae_core::{
     scope::{Owner, Project},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{PostgresOptions, Recognised, SqliteOptions, Store};
+use hyphae_store::{PostgresOptions, Recognised, Schema, SqliteOptions, Store};
 
 use crate::{
     args,
@@ -167,6 +167,16 @@ pub(crate) async fn create_database(database: &Database) -> anyhow::Result<Store
         Database::Embedded(path) => Store::create_file(path, SqliteOptions::default()).await?,
         Database::Server(address) => {
             Store::create_on_server(address, PostgresOptions::default()).await?
+        }
+    })
+}
+
+/// Looks at a database's tables and changes nothing.
+pub(crate) async fn schema_of(database: &Database) -> anyhow::Result<Schema> {
+    Ok(match database {
+        Database::Embedded(path) => Store::schema_of_file(path, SqliteOptions::default()).await?,
+        Database::Server(address) => {
+            Store::schema_on_server(address, PostgresOptions::default()).await?
         }
     })
 }

@@ -14,4 +14,4 @@ mod store;
 
 pub use postgres::{BadAddress, PostgresAddress, PostgresOptions};
 pub use sqlite::SqliteOptions;
-pub use store::{Recognised, Store};
+pub use store::{Recognised, Schema, Store};

@@ -44,6 +44,29 @@ pub struct Recognised {
     pub model: Option<ChosenModel>,
 }
 
+/// What version a database's tables have, and what this program would make of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema {
+    /// The version of the tables.
+    pub found: i64,
+    /// The newest version that this program knows.
+    pub known: i64,
+    /// What leads from one to the other: scripts in the language of the database.
+    pub pending: Vec<&'static str>,
+}
+
+impl Schema {
+    pub(crate) fn new(found: i64, migrations: &'static [&'static str]) -> Self {
+        let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+        let done = usize::try_from(found).unwrap_or(0);
+        Self {
+            found,
+            known,
+            pending: migrations.iter().skip(done).copied().collect(),
+        }
+    }
+}
+
 /// The connections to a database of either kind.
 #[derive(Debug)]
 enum Pool {
@@ -141,6 +164,25 @@ impl Store {
     pub async fn open_file(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let connections = sqlite::open(path, options).await?;
         Ok(Self::over(Pool::Sqlite(Box::new(connections))))
+    }
+
+    /// Looks at the tables of a database file and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open_file`].
+    pub async fn schema_of_file(path: &Path, options: SqliteOptions) -> Result<Schema, StoreError> {
+        sqlite::schema(path, options).await
+    }
+
+    /// Looks at the tables on a server and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn schema_on_server(
+        address: &PostgresAddress,
+        options: PostgresOptions,
+    ) -> Result<Schema, StoreError> {
+        postgres::schema(address, options).await
     }
 
     /// Connects to a server, and makes the tables first if there are none. Any number of processes

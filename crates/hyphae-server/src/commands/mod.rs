@@ -10,6 +10,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod mcp_stdio;
+pub(crate) mod migrate;
 pub(crate) mod project;
 pub(crate) mod reembed;
 

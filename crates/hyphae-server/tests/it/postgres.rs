@@ -215,3 +215,34 @@ fn a_copy_holds_everything_may_be_repeated_and_leads_back() {
     command.args(["copy", "--from", &database, "--to", &database]);
     assert!(run(command, "").refused().contains("the same database"));
 }
+
+#[test]
+fn an_update_of_the_tables_is_shown_before_it_is_done() {
+    let Some(server) = World::on(Release::Newest) else {
+        return;
+    };
+    for world in [&server, &World::new()] {
+        for arguments in [["migrate", "--dry-run"].as_slice(), &["migrate"]] {
+            let mut command = world.hyphae();
+            command.args(arguments);
+            let said = run(command, "").well();
+            assert!(said.contains("is up to date (schema "), "{said}");
+        }
+    }
+    let nothing = World::empty();
+    if nothing.address().is_none() {
+        let refused = nothing.run(["migrate"]).refused();
+        assert!(refused.contains("there is no database"), "{refused}");
+    }
+    server.sql("update hyphae_schema set version = 0");
+    let shown = server.run(["migrate", "--dry-run"]).well();
+    assert!(shown.contains("schema 0, would become 1"), "{shown}");
+    assert!(shown.contains("create table cells ("), "{shown}");
+    assert_eq!(server.sql("select version from hyphae_schema"), "0");
+    server.sql("update hyphae_schema set version = 99");
+    let newer = server.run(["migrate"]).refused();
+    assert!(
+        newer.contains("was made by a newer hyphae-server"),
+        "{newer}"
+    );
+}

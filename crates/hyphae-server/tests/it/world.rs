@@ -91,6 +91,11 @@ impl World {
         self.postgres.as_ref().map(Database::url)
     }
 
+    /// Runs statements where the memories are, on a server.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        self.postgres.as_ref().unwrap().run(sql)
+    }
+
     /// Returns on which server all worlds are, if `HYPHAE_TEST_ON` says so: the suites that do not
     /// depend on a file are run there once more.
     fn release() -> Option<Release> {

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use hyphae_core::ports::StoreError;
 
+use crate::store::Schema;
 pub use address::{BadAddress, PostgresAddress};
 pub(crate) use connections::Connections;
 pub(crate) use error::of_postgres;
@@ -55,6 +56,14 @@ pub(crate) async fn create(
     let connections = Connections::new(address, options)?;
     schema::create(&connections).await?;
     Ok(connections)
+}
+
+/// Connects and looks at the tables.
+pub(crate) async fn schema(
+    address: &PostgresAddress,
+    options: PostgresOptions,
+) -> Result<Schema, StoreError> {
+    schema::look(&Connections::new(address, options)?).await
 }
 
 /// Connects and migrates older tables.

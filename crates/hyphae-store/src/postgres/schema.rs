@@ -8,7 +8,7 @@ use crate::{
     error::Fault,
     sql::{Connection, Query, sql},
     statements::{add_default_tenant, add_key_secret, row::Columns},
-    store::{Hold, Verdict},
+    store::{Hold, Schema, Verdict},
 };
 
 /// Each brings the tables from its index to the next version. Only ever appended to.
@@ -28,14 +28,20 @@ pub(crate) async fn create(connections: &Connections) -> Result<(), StoreError> 
     }
 }
 
-/// Checks that the tables are there and migrates older ones.
-pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
-    let version = connections
-        .read(None, async |connection| look(connection).await)
+/// Tells what version the tables have, and notes whether their policies hold for this user.
+pub(crate) async fn look(connections: &Connections) -> Result<Schema, StoreError> {
+    let found = connections
+        .read(None, async |connection| read(connection).await)
         .await;
-    let (version, restricting) = version.map_err(|fault| connections.store_error(fault))?;
+    let (version, restricting) = found.map_err(|fault| connections.store_error(fault))?;
     connections.set_restricting(restricting);
     check_version(version, connections.place())?;
+    Ok(Schema::new(version, MIGRATIONS))
+}
+
+/// Checks that the tables are there and migrates older ones.
+pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
+    let version = look(connections).await?.found;
     if version < VERSION {
         bring_up_to_date(connections, Start::There).await?;
     }
@@ -97,7 +103,7 @@ async fn is_there(connection: &mut Connection) -> Result<bool, Fault> {
 }
 
 /// Returns the version of the tables, and whether their policies hold for this user.
-async fn look(connection: &mut Connection) -> Result<(i64, bool), Fault> {
+async fn read(connection: &mut Connection) -> Result<(i64, bool), Fault> {
     let sql = sql!("select version, row_security_active('cells') from hyphae_schema");
     let row = Query::new(sql).fetch_one(connection).await?;
     let row = Columns(&row);

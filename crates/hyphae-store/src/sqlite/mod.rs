@@ -20,6 +20,7 @@ use hyphae_core::{
     ports::{ChosenModel, StoreError},
 };
 
+use crate::store::Schema;
 pub(crate) use connections::Connections;
 use connections::FileId;
 pub(crate) use error::{of_io, of_sqlx};
@@ -68,6 +69,14 @@ pub(crate) async fn open(path: &Path, options: SqliteOptions) -> Result<Connecti
     let connections = Connections::new(absolute(path)?, &options);
     schema::check(&connections).await?;
     Ok(connections)
+}
+
+/// Looks at the tables of the file.
+pub(crate) async fn schema(path: &Path, options: SqliteOptions) -> Result<Schema, StoreError> {
+    let connections = Connections::new(absolute(path)?, &options);
+    let found = schema::look(&connections).await;
+    connections.close().await;
+    found
 }
 
 /// SQLite takes a name that begins with `file:` for a URI; an absolute path never does.

@@ -22,7 +22,7 @@ use crate::{
     error::{Fault, Place},
     sql::{Connection, Query, sql},
     statements::{add_default_tenant, add_key_secret, row::Columns},
-    store::Verdict,
+    store::{Schema, Verdict},
 };
 
 /// Each brings the tables from its index to the next version. Only ever appended to.
@@ -65,14 +65,26 @@ pub(crate) async fn create(place: &Path) -> Result<(), StoreError> {
     result
 }
 
-/// Checks that this is a database of ours and migrates an older one.
-pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
+/// Tells what version the tables have.
+pub(crate) async fn look(connections: &Connections) -> Result<Schema, StoreError> {
+    let header = header(connections).await?;
+    Ok(Schema::new(header.version, MIGRATIONS))
+}
+
+/// Reads the header and refuses what is no database of ours, or of a later version.
+async fn header(connections: &Connections) -> Result<Header, StoreError> {
     let place = connections.place();
     let header = connections
         .read(async |connection| Header::read(connection).await)
         .await
         .map_err(|fault| fault.store_error(&Place::File(place)))?;
     header.check(place)?;
+    Ok(header)
+}
+
+/// Checks that this is a database of ours and migrates an older one.
+pub(crate) async fn check(connections: &Connections) -> Result<(), StoreError> {
+    let header = header(connections).await?;
     if header.version < VERSION {
         bring_up_to_date(connections).await?;
     }

@@ -42,6 +42,22 @@ fn scope(old: &OldWorld, credential: CredentialId, name: &str) -> Scope {
 }
 
 #[tokio::test]
+async fn what_an_update_would_do_is_shown_and_not_done() {
+    let (folder, _) = old_file().await;
+    let path = folder.path().join("hyphae.db");
+    let look = async || Store::schema_of_file(&path, SqliteOptions::default()).await;
+    for _ in 0..2 {
+        let schema = look().await.unwrap();
+        assert_eq!((schema.found, schema.known), (1, 2));
+        assert_eq!(schema.pending.len(), 1);
+        assert!(schema.pending[0].contains("alter table cells"));
+    }
+    let _disk = opened(folder).await;
+    let schema = look().await.unwrap();
+    assert_eq!((schema.found, schema.pending), (2, vec![]));
+}
+
+#[tokio::test]
 async fn every_verb_reads_what_the_first_version_wrote() {
     let (folder, old) = old_file().await;
     let disk = opened(folder).await;
