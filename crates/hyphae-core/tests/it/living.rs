@@ -12,16 +12,14 @@ use hyphae_core::{
         node::{Interest, Listener, Neighbour, Node, NodeKind},
         worker::{self, Batch},
     },
-    ports::{
-        CredentialStore, GossipStore, Letter, MemoryStore, SessionStore, Settled, TransferStore,
-    },
+    ports::{GossipStore, Letter, Settled},
     scope::{Project, Scope},
 };
 use hyphae_store::{SqliteOptions, Store};
 use hyphae_testkit::{
     MemoryGossip,
     contract::{
-        Living, Subject,
+        Living, Ports, Subject,
         fixture::{World, link, project, revise, vector},
     },
 };
@@ -54,19 +52,7 @@ impl Scratch {
 
 #[async_trait]
 impl Subject for Scratch {
-    fn memories(&self) -> &dyn MemoryStore {
-        &self.store
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        &self.store
-    }
-
-    fn credentials(&self) -> &dyn CredentialStore {
-        &self.store
-    }
-
-    fn transfer(&self) -> &dyn TransferStore {
+    fn ports(&self) -> &dyn Ports {
         &self.store
     }
 

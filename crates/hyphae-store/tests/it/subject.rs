@@ -7,9 +7,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, StoreError, TransferStore};
+use hyphae_core::ports::StoreError;
 use hyphae_store::{SqliteOptions, Store};
-use hyphae_testkit::contract::Subject;
+use hyphae_testkit::contract::{Ports, Subject};
 use sqlx::{
     ConnectOptions, Connection,
     sqlite::{SqliteConnectOptions, SqliteConnection},
@@ -44,19 +44,7 @@ pub(crate) async fn empty() -> Option<Box<dyn Subject>> {
 
 #[async_trait]
 impl Subject for OnDisk {
-    fn memories(&self) -> &dyn MemoryStore {
-        &self.store
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        &self.store
-    }
-
-    fn credentials(&self) -> &dyn CredentialStore {
-        &self.store
-    }
-
-    fn transfer(&self) -> &dyn TransferStore {
+    fn ports(&self) -> &dyn Ports {
         &self.store
     }
 

@@ -32,20 +32,36 @@ use std::{fmt, task::Poll};
 use async_trait::async_trait;
 use hyphae_core::ports::{CredentialStore, GossipStore, MemoryStore, SessionStore, TransferStore};
 
+/// All that a store is asked for.
+pub trait Ports: MemoryStore + SessionStore + CredentialStore + TransferStore {}
+
+impl<T: MemoryStore + SessionStore + CredentialStore + TransferStore> Ports for T {}
+
 /// A store under test, empty but for its default tenant. It ends when it is dropped.
 #[async_trait]
 pub trait Subject: fmt::Debug + Send + Sync {
+    /// Returns the store, by all that it is asked for.
+    fn ports(&self) -> &dyn Ports;
+
     /// Returns its memories.
-    fn memories(&self) -> &dyn MemoryStore;
+    fn memories(&self) -> &dyn MemoryStore {
+        self.ports()
+    }
 
     /// Returns its sessions.
-    fn sessions(&self) -> &dyn SessionStore;
+    fn sessions(&self) -> &dyn SessionStore {
+        self.ports()
+    }
 
     /// Returns its credentials.
-    fn credentials(&self) -> &dyn CredentialStore;
+    fn credentials(&self) -> &dyn CredentialStore {
+        self.ports()
+    }
 
     /// Returns how everything is moved into and out of it.
-    fn transfer(&self) -> &dyn TransferStore;
+    fn transfer(&self) -> &dyn TransferStore {
+        self.ports()
+    }
 
     /// Opens the same database once more, as another process would.
     async fn again(&self) -> Box<dyn Subject>;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hyphae_core::ports::{CredentialStore, MemoryStore, SessionStore, TransferStore};
 use hyphae_store::{PostgresAddress, PostgresOptions, Store};
 use hyphae_testkit::{
-    contract::Subject,
+    contract::{Ports, Subject},
     postgres::{Database, Release},
 };
 
@@ -15,6 +14,8 @@ use hyphae_testkit::{
 pub(crate) struct OnServer {
     pub(crate) store: Store,
     pub(crate) database: Arc<Database>,
+    /// How another process connects.
+    address: PostgresAddress,
 }
 
 impl OnServer {
@@ -25,6 +26,7 @@ impl OnServer {
         Some(Self {
             store: store.unwrap(),
             database,
+            address,
         })
     }
 }
@@ -40,6 +42,7 @@ pub(crate) async fn pooled() -> Option<Box<dyn Subject>> {
     let store = Store::create_on_server(&pooled, PostgresOptions::default()).await;
     Some(Box::new(OnServer {
         store: store.unwrap(),
+        address: address(&database),
         database,
     }))
 }
@@ -70,9 +73,10 @@ pub(crate) async fn restricted() -> Option<Box<dyn Subject>> {
         .run(&format!("{sql} {}", rights("hyphae_app")));
     let address = restricted_address(&owner.database);
     let store = Store::connect(&address, PostgresOptions::default()).await;
-    Some(Box::new(Restricted {
+    Some(Box::new(OnServer {
         store: store.unwrap(),
         database: owner.database,
+        address,
     }))
 }
 
@@ -86,28 +90,16 @@ pub(crate) async fn oldest() -> Option<Box<dyn Subject>> {
 
 #[async_trait]
 impl Subject for OnServer {
-    fn memories(&self) -> &dyn MemoryStore {
-        &self.store
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        &self.store
-    }
-
-    fn credentials(&self) -> &dyn CredentialStore {
-        &self.store
-    }
-
-    fn transfer(&self) -> &dyn TransferStore {
+    fn ports(&self) -> &dyn Ports {
         &self.store
     }
 
     async fn again(&self) -> Box<dyn Subject> {
-        let address = address(&self.database);
-        let store = Store::connect(&address, PostgresOptions::default()).await;
+        let store = Store::connect(&self.address, PostgresOptions::default()).await;
         Box::new(Self {
             store: store.unwrap(),
             database: Arc::clone(&self.database),
+            address: self.address.clone(),
         })
     }
 }
@@ -118,19 +110,7 @@ pub(crate) struct Over(pub(crate) Store);
 
 #[async_trait]
 impl Subject for Over {
-    fn memories(&self) -> &dyn MemoryStore {
-        &self.0
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        &self.0
-    }
-
-    fn credentials(&self) -> &dyn CredentialStore {
-        &self.0
-    }
-
-    fn transfer(&self) -> &dyn TransferStore {
+    fn ports(&self) -> &dyn Ports {
         &self.0
     }
 
@@ -142,39 +122,4 @@ impl Subject for Over {
 fn restricted_address(database: &Database) -> PostgresAddress {
     let url = database.url().replace("user=postgres", "user=hyphae_app");
     PostgresAddress::parse(&url).unwrap()
-}
-
-/// A store of a role that owns nothing.
-#[derive(Debug)]
-struct Restricted {
-    store: Store,
-    database: Arc<Database>,
-}
-
-#[async_trait]
-impl Subject for Restricted {
-    fn memories(&self) -> &dyn MemoryStore {
-        &self.store
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        &self.store
-    }
-
-    fn credentials(&self) -> &dyn CredentialStore {
-        &self.store
-    }
-
-    fn transfer(&self) -> &dyn TransferStore {
-        &self.store
-    }
-
-    async fn again(&self) -> Box<dyn Subject> {
-        let address = restricted_address(&self.database);
-        let store = Store::connect(&address, PostgresOptions::default()).await;
-        Box::new(Self {
-            store: store.unwrap(),
-            database: Arc::clone(&self.database),
-        })
-    }
 }
