@@ -169,19 +169,9 @@ impl Memories {
             *filled = ProjectIndex::new(ours.dimension);
         }
         loop {
-            let mut changes = self.store.changes(scope, filled.upto(), BATCH).await?;
+            let changes = self.store.changes(scope, filled.upto(), BATCH, &ours);
+            let changes = changes.await?;
             let complete = changes.len() < BATCH;
-            if !changes.is_empty()
-                && self.store.chosen_model(scope.owner()).await? != Some(ours.clone())
-            {
-                // Another process chose another model: its vectors mean nothing here.
-                for entry in changes
-                    .iter_mut()
-                    .filter_map(|change| change.entry.as_mut())
-                {
-                    entry.vector = None;
-                }
-            }
             filled.apply(changes);
             if complete {
                 drop(filled);

@@ -98,6 +98,13 @@ async fn begin(path: &Path) -> Owner {
     owner
 }
 
+fn model() -> ChosenModel {
+    ChosenModel {
+        id: "bench/1".to_owned(),
+        dimension: DIMENSION,
+    }
+}
+
 /// A cell of about 25 words, with a vector and the words of its surroundings.
 fn cell(scope: &Scope, n: u64) -> NewCell {
     let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -114,10 +121,6 @@ fn cell(scope: &Scope, n: u64) -> NewCell {
     let vector: Vec<f32> = (0..DIMENSION)
         .map(|_| (random() % 2001) as f32 / 1000.0 - 1.0)
         .collect();
-    let model = ChosenModel {
-        id: "bench/1".to_owned(),
-        dimension: DIMENSION,
-    };
     let terms = Terms::count(
         words
             .iter()
@@ -128,7 +131,7 @@ fn cell(scope: &Scope, n: u64) -> NewCell {
         derived: Derived {
             embedded_text: format!("somebody (2026-01-01): {text}"),
             context: Terms::count((0..20).map(|_| Term(random()))),
-            ..made_up::derived(&content, model, vector, terms)
+            ..made_up::derived(&content, model(), vector, terms)
         },
         cell: made_up::fact(
             scope,
@@ -267,7 +270,10 @@ async fn changes(path: &Path, scope: &Scope, size: usize) {
             .await
             .unwrap();
         let started = Instant::now();
-        let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+        let all = store
+            .changes(scope, Sequence(0), usize::MAX, &model())
+            .await
+            .unwrap();
         let times = if round % 2 == 1 { &mut cold } else { &mut warm };
         times.push(started.elapsed());
         found = all.len();
@@ -321,14 +327,17 @@ async fn no_change(path: &Path, scope: &Scope) {
     let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
-    let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+    let all = store
+        .changes(scope, Sequence(0), usize::MAX, &model())
+        .await
+        .unwrap();
     let after = all.last().unwrap().sequence;
     let mut times = Vec::new();
     for _ in 0..2000 {
         let started = Instant::now();
         assert!(
             store
-                .changes(scope, after, 10_000)
+                .changes(scope, after, 10_000, &model())
                 .await
                 .unwrap()
                 .is_empty()
@@ -365,7 +374,10 @@ async fn inserts(path: &Path, scope: &Scope) {
     let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
-    let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+    let all = store
+        .changes(scope, Sequence(0), usize::MAX, &model())
+        .await
+        .unwrap();
     for links in [0, 24] {
         let mut times = Vec::new();
         for n in 0..500_u64 {
@@ -416,7 +428,10 @@ async fn life(path: &Path, scope: &Scope) {
     let store = Store::open_file(path, SqliteOptions::default())
         .await
         .unwrap();
-    let all = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+    let all = store
+        .changes(scope, Sequence(0), usize::MAX, &model())
+        .await
+        .unwrap();
     let ids: Vec<CellId> = all.iter().step_by(50).map(|change| change.id).collect();
     let mut times = Vec::new();
     for cell in store.cells(scope, &ids).await.unwrap() {

@@ -320,8 +320,10 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        self.check_holder().await?;
-        self.read_from_pool(work).await
+        // A read does no harm before it is known that the key is still good.
+        let check = Box::pin(self.check_holder());
+        let (good, read) = tokio::join!(check, self.read_from_pool(work));
+        good.and(read)
     }
 
     async fn read_from_pool<T>(

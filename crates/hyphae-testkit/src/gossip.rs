@@ -154,9 +154,12 @@ impl MemoryGossip {
     }
 
     async fn vectors(&self, commons: &Scope) -> Result<HashMap<CellId, Vector>, StoreError> {
+        let Some(model) = self.memories.chosen_model(commons.owner()).await? else {
+            return Ok(HashMap::new());
+        };
         let all = self
             .memories
-            .changes(commons, Sequence(0), usize::MAX)
+            .changes(commons, Sequence(0), usize::MAX, &model)
             .await?;
         let vectors = (all.into_iter())
             .filter_map(|change| Some((change.id, change.entry?.vector?)))

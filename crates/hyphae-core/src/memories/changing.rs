@@ -53,10 +53,8 @@ impl Memories {
             });
         }
         let mut next = patched(&cell, content, patch)?;
-        let conflict = self
-            .conflicts_of(scope, std::slice::from_ref(&cell))
-            .await?;
-        let conflict = conflict.get(&id).copied();
+        let (_, conflicts) = self.marked(scope, &[id]).await?;
+        let conflict = conflicts.get(&id).copied();
         if next == cell {
             return Ok(Updated {
                 id,

@@ -31,8 +31,7 @@ impl Memories {
         with_history: bool,
         with_confirmations: bool,
     ) -> Result<Vec<Details>, MemoryError> {
-        let cells = self.store.cells(scope, ids).await?;
-        let conflicts = self.conflicts_of(scope, &cells).await?;
+        let (cells, conflicts) = self.marked(scope, ids).await?;
         let mut confirmations = HashMap::<CellId, Vec<_>>::new();
         if with_confirmations {
             for confirmation in self.store.confirmations(scope, ids).await? {

@@ -110,10 +110,9 @@ impl Memories {
     ) -> Result<Page, MemoryError> {
         let index = self.fresh_index(scope).await?;
         let (ids, total) = index.lock().await.newest(filter, after, limit);
-        let cells = self.store.cells(scope, &ids).await?;
+        let (cells, conflicts) = self.marked(scope, &ids).await?;
         let last = cells.last().filter(|_| ids.len() == limit);
         let next = last.map(|cell| PageStart::After(cell.created_at, cell.id));
-        let conflicts = self.conflicts_of(scope, &cells).await?;
         let matches = cells.into_iter().map(|cell| Match {
             conflict: conflicts.get(&cell.id).copied(),
             cell,
@@ -194,8 +193,7 @@ impl Memories {
             return Ok(Vec::new());
         }
         let ids: Vec<CellId> = hits.iter().map(|hit| hit.id).collect();
-        let cells = self.store.cells(scope, &ids).await?;
-        let conflicts = self.conflicts_of(scope, &cells).await?;
+        let (cells, conflicts) = self.marked(scope, &ids).await?;
         let mut cells: HashMap<CellId, Cell> =
             cells.into_iter().map(|cell| (cell.id, cell)).collect();
         let mut matches = Vec::with_capacity(hits.len());
@@ -220,27 +218,30 @@ impl Memories {
         Ok(matches)
     }
 
-    /// Returns an open conflict of each of these cells that is part of one.
-    pub(super) async fn conflicts_of(
+    /// Returns these cells, and an open conflict of each that is part of one. Both are asked for
+    /// at once: the store may be far away.
+    pub(super) async fn marked(
         &self,
         scope: &Scope,
-        cells: &[Cell],
-    ) -> Result<HashMap<CellId, ConflictId>, MemoryError> {
-        if cells.is_empty() {
-            return Ok(HashMap::new());
+        ids: &[CellId],
+    ) -> Result<(Vec<Cell>, HashMap<CellId, ConflictId>), MemoryError> {
+        // No cell is no condition.
+        if ids.is_empty() {
+            return Ok((Vec::new(), HashMap::new()));
         }
-        let ids: Vec<CellId> = cells.iter().map(|cell| cell.id).collect();
+        let (cells, open) = tokio::join!(
+            self.store.cells(scope, ids),
+            self.store.open_conflicts(scope, ids, None, DEEPEST)
+        );
+        let (cells, open) = (cells?, open?);
         let wanted: HashSet<CellId> = ids.iter().copied().collect();
-        let open = self
-            .store
-            .open_conflicts(scope, &ids, None, DEEPEST)
-            .await?;
         // The oldest of several stays.
         let sides = open
             .iter()
             .rev()
             .flat_map(|conflict| [(conflict.left, conflict.id), (conflict.right, conflict.id)]);
-        Ok(sides.filter(|(cell, _)| wanted.contains(cell)).collect())
+        let conflicts = sides.filter(|(cell, _)| wanted.contains(cell)).collect();
+        Ok((cells, conflicts))
     }
 }
 

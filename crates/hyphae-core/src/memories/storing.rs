@@ -243,8 +243,7 @@ impl Memories {
         id: CellId,
         outcome: Outcome,
     ) -> Result<Stored, MemoryError> {
-        let cells = self.store.cells(scope, &[id]).await?;
-        let conflict = self.conflicts_of(scope, &cells).await?.get(&id).copied();
+        let (cells, conflicts) = self.marked(scope, &[id]).await?;
         let (revision, layer) = cells
             .first()
             .map_or((1, BASE_LAYER), |cell| (cell.revision, cell.layer));
@@ -254,7 +253,7 @@ impl Memories {
             layer,
             outcome,
             similar: self.similar(scope, ready, id).await?,
-            conflict,
+            conflict: conflicts.get(&id).copied(),
             redactions: ready.redactions as usize,
             key_reused: false,
         })

@@ -90,11 +90,14 @@ pub trait MemoryStore: fmt::Debug + Send + Sync {
     /// Returns at most `limit` changes to what `scope` can recall, in the order in which they
     /// were committed, that came after `after`. A change is a cell's present state, or that it
     /// is no longer to be seen. Never misses a change that was committed before the call.
+    ///
+    /// Vectors come only if they are of `model` and the tenant's chosen model is that one.
     async fn changes(
         &self,
         scope: &Scope,
         after: Sequence,
         limit: usize,
+        model: &ChosenModel,
     ) -> Result<Vec<Change>, StoreError>;
 
     /// Returns the semantic links that lead away from each of `ids` that `scope` can see, to

@@ -241,7 +241,9 @@ async fn parts_of_a_recall(
     let scoring = Scoring::for_model(&embedder.model.calibration);
     let mut index = ProjectIndex::new(DIMENSION);
     loop {
-        let changes = store.changes(&scope, index.upto(), 4096).await?;
+        let changes = store
+            .changes(&scope, index.upto(), 4096, &embedder.chosen())
+            .await?;
         if changes.is_empty() {
             break;
         }
@@ -255,8 +257,11 @@ async fn parts_of_a_recall(
     let (mut changes, mut cells) = (Times::default(), Times::default());
     let (mut terms_of, mut search, mut words_only) = (Vec::new(), Vec::new(), Vec::new());
     let filter = Filter::at(When::Now(Timestamp::now()));
+    let model = embedder.chosen();
     for question in embedder.of(part) {
-        changes.take(store.changes(&scope, upto, 4096)).await?;
+        changes
+            .take(store.changes(&scope, upto, 4096, &model))
+            .await?;
         let before = cpu_ms();
         let terms = recall::terms_of(&question.text);
         terms_of.push(cpu_ms() - before);

@@ -315,7 +315,7 @@ where
         Ok(Verdict::Rollback(value)) => Ok(value),
         Err(fault) => Err(fault),
     };
-    let undone = connection.run("rollback").await;
+    let undone = connection.roll_back().await;
     // Without a connection there is nothing left to undo.
     Ended::Known(result.and_then(|value| undone.map(|()| value)))
 }

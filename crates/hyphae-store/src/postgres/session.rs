@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
+use futures_util::future::join_all;
 use hyphae_core::ids::TenantId;
 use tokio_postgres::{
     Client, Row,
@@ -20,7 +21,19 @@ pub(crate) struct Session {
     mode: Mode,
     /// Whose rows may be seen, if that is known before the statements are.
     tenant: Option<TenantId>,
+    /// Statements that nobody waits for, in their order.
+    later: Vec<Later>,
 }
+
+/// A statement of a transaction that goes with the next that is waited for, or with the commit.
+#[derive(Debug)]
+struct Later {
+    sql: &'static str,
+    values: Vec<Value<'static>>,
+}
+
+/// The most statements that are kept back: those of a cell, some times over.
+const KEPT_BACK: usize = 24;
 
 /// What the statements of a connection are part of.
 #[derive(Debug)]
@@ -39,6 +52,7 @@ impl Session {
             client,
             mode: Mode::Restricted,
             tenant: None,
+            later: Vec::new(),
         }
     }
 
@@ -60,6 +74,7 @@ impl Session {
 
     pub(crate) fn end(&mut self) {
         self.mode = Mode::Restricted;
+        self.later.clear();
     }
 
     /// Tells whether the server is known to be gone.
@@ -74,8 +89,10 @@ impl Session {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, Fault> {
         let (before, after) = self.around(values);
+        let later = std::mem::take(&mut self.later);
         let typed = typed(values);
         let asked = self.client.query_typed(sql, &typed);
+        let asked = behind(&self.client, &later, asked);
         let answer = within(&self.client, before.as_deref(), asked, after).await;
         match (answer, &self.mode) {
             (Err(error), Mode::Reading(target)) if is_lost(&error) => {
@@ -90,9 +107,27 @@ impl Session {
     /// Returns how many rows a statement wrote.
     pub(crate) async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
         let (before, after) = self.around(values);
+        let later = std::mem::take(&mut self.later);
         let typed = typed(values);
         let asked = self.client.execute_typed(sql, &typed);
+        let asked = behind(&self.client, &later, asked);
         Ok(within(&self.client, before.as_deref(), asked, after).await?)
+    }
+
+    /// Sends a statement of a transaction together with the next that is waited for, which then
+    /// also fails if this one does.
+    pub(crate) async fn execute_later(
+        &mut self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+    ) -> Result<(), Fault> {
+        if matches!(self.mode, Mode::Restricted) && self.later.len() < KEPT_BACK {
+            let values = values.into_iter().map(Value::into_owned).collect();
+            self.later.push(Later { sql, values });
+        } else {
+            self.execute(sql, &values).await?;
+        }
+        Ok(())
     }
 
     /// Returns what is sent before and behind a statement, so that it sees one tenant's rows only:
@@ -119,9 +154,37 @@ impl Session {
     }
 
     /// Runs any number of statements that have no parameters.
-    pub(crate) async fn run(&self, script: &str) -> Result<(), tokio_postgres::Error> {
-        self.client.batch_execute(script).await
+    pub(crate) async fn run(&mut self, script: &str) -> Result<(), tokio_postgres::Error> {
+        let later = std::mem::take(&mut self.later);
+        behind(&self.client, &later, self.client.batch_execute(script)).await
     }
+
+    /// Undoes a transaction.
+    pub(crate) async fn roll_back(&mut self) -> Result<(), tokio_postgres::Error> {
+        self.later.clear();
+        self.run("rollback").await
+    }
+}
+
+/// Sends a statement behind others, all at once. The first that fails says why.
+async fn behind<T>(
+    client: &Client,
+    others: &[Later],
+    asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, tokio_postgres::Error> {
+    // Nearly every read.
+    if others.is_empty() {
+        return asked.await;
+    }
+    let typed: Vec<_> = others.iter().map(|other| typed(&other.values)).collect();
+    let others = others.iter().zip(&typed);
+    let others = others.map(|(other, typed)| client.execute_typed(other.sql, typed));
+    // They are sent in this order, and answered in it.
+    let (others, answer) = tokio::join!(biased; join_all(others), asked);
+    for other in others {
+        other?;
+    }
+    answer
 }
 
 /// Lets a transaction see one tenant's rows only, where the tables' policies ask for that.

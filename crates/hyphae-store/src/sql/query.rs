@@ -29,6 +29,14 @@ impl Connection {
         }
     }
 
+    /// Undoes the transaction.
+    pub(crate) async fn roll_back(&mut self) -> Result<(), Fault> {
+        match self {
+            Self::Sqlite(_) => self.run("rollback").await,
+            Self::Postgres(session) => Ok(session.roll_back().await?),
+        }
+    }
+
     /// Ends the connection. What was not committed is gone.
     pub(crate) async fn close(self) {
         match self {
@@ -83,6 +91,16 @@ impl<'q> Query<'q> {
             }
             Connection::Postgres(session) => session.execute(self.sql.postgres, &self.values).await,
         }
+    }
+
+    /// Runs a statement of a transaction whose answer decides nothing. To a server it goes with
+    /// the next one that is waited for, which spares a way, and which fails if this one does.
+    pub(crate) async fn execute_later(self, connection: &mut Connection) -> Result<(), Fault> {
+        if let Connection::Postgres(session) = connection {
+            return session.execute_later(self.sql.postgres, self.values).await;
+        }
+        self.execute(connection).await?;
+        Ok(())
     }
 
     /// Returns all rows.

@@ -21,6 +21,20 @@ pub(crate) enum Value<'q> {
 }
 
 impl Value<'_> {
+    /// Copies what is borrowed.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Int(number) => Value::Int(number),
+            Self::Real(number) => Value::Real(number),
+            Self::Bool(yes) => Value::Bool(yes),
+            Self::Text(text) => Value::Text(text.map(|text| Cow::Owned(text.into_owned()))),
+            Self::Bytes(bytes) => Value::Bytes(bytes.map(|bytes| Cow::Owned(bytes.into_owned()))),
+            Self::Id(id) => Value::Id(id),
+            Self::Ids(ids) => Value::Ids(ids),
+            Self::Names(names) => Value::Names(names),
+        }
+    }
+
     /// Adds the value to a statement's for SQLite, which knows no lists but as JSON.
     pub(crate) fn add_to(self, arguments: &mut SqliteArguments) -> Result<(), BoxDynError> {
         match self {

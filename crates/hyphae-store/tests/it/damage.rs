@@ -1,5 +1,6 @@
 //! Files and rows that are damaged.
 
+use hyphae_testkit::contract::fixture::model;
 use std::{fs, io::Write as _};
 
 use hyphae_core::{
@@ -63,7 +64,7 @@ async fn use_all(disk: &OnDisk, owner: Owner) -> Vec<StoreError> {
     let mut note = |result: Result<(), StoreError>| wrong.extend(result.err());
     note(memories.chosen_model(owner).await.map(drop));
     let changes = memories
-        .changes(&scope, hyphae_core::ports::Sequence(0), 1000)
+        .changes(&scope, hyphae_core::ports::Sequence(0), 1000, &model())
         .await;
     let ids = changes
         .iter()
@@ -446,7 +447,10 @@ async fn a_damaged_row_of_a_memory_is_damage() {
         disk.run(sql).await;
         let all = hyphae_core::ports::Sequence(0);
         let results = [
-            disk.memories().changes(&scope, all, 9).await.map(drop),
+            disk.memories()
+                .changes(&scope, all, 9, &model())
+                .await
+                .map(drop),
             disk.memories().cells(&scope, &[id]).await.map(drop),
         ];
         let errors: Vec<StoreError> = results.into_iter().filter_map(Result::err).collect();

@@ -73,7 +73,10 @@ async fn every_verb_reads_what_the_first_version_wrote() {
     assert_eq!(cells, want);
     assert_eq!(store.cells(&bob, &all).await.unwrap().len(), 3);
 
-    let changes = store.changes(&ana, Sequence(0), 100).await.unwrap();
+    let changes = store
+        .changes(&ana, Sequence(0), 100, &model())
+        .await
+        .unwrap();
     let found: Vec<_> = changes
         .into_iter()
         .map(|change| (change.sequence.0, change.entry))
@@ -196,7 +199,7 @@ async fn every_verb_writes_to_what_the_first_version_wrote() {
     // A change that keeps the text keeps the words.
     let retract = |cell: &mut Cell| cell.status = Status::Retracted;
     let retracted = world.change(&ana, &plain.cell, retract).await;
-    let found = store.changes(&ana, Sequence(6), 9).await.unwrap();
+    let found = store.changes(&ana, Sequence(6), 9, &model()).await.unwrap();
     let want = Entry {
         status: Status::Retracted,
         revision: 2,
@@ -243,7 +246,7 @@ async fn vectors_of_untouched_cells_are_replaced_and_their_facts_stay() {
     let model = model();
     let replaced = store.replace_vectors(ana.owner(), &model, &vectors);
     replaced.await.unwrap();
-    let found = store.changes(&ana, Sequence(6), 9).await.unwrap();
+    let found = store.changes(&ana, Sequence(6), 9, &model).await.unwrap();
     let want = Entry {
         vector: Some(vector("anew")),
         ..plain.entry(true)
@@ -267,6 +270,9 @@ async fn an_old_file_with_memories_is_migrated_once_when_several_open_it() {
     }
     let disk = opened(folder).await;
     let ana = scope(&old, old.ana, "p");
-    let changes = disk.memories().changes(&ana, Sequence(0), 9).await;
+    let changes = disk
+        .memories()
+        .changes(&ana, Sequence(0), 9, &model())
+        .await;
     assert_eq!(changes.unwrap().len(), 4);
 }

@@ -6,3 +6,4 @@ mod losses;
 mod schema;
 mod server;
 mod tls;
+mod ways;

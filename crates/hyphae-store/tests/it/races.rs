@@ -1,5 +1,6 @@
 //! Processes that want the same cell, and writes that come to nothing.
 
+use hyphae_testkit::contract::fixture::model;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -228,7 +229,10 @@ async fn what_is_erased_stays_erased_when_a_process_is_killed() {
         let found = again.memories().cells(&scope, &ids).await.unwrap();
         let found: BTreeMap<CellId, u32> =
             found.iter().map(|cell| (cell.id, cell.revision)).collect();
-        let changes = again.memories().changes(&scope, Sequence(0), usize::MAX);
+        let chosen = model();
+        let changes = again
+            .memories()
+            .changes(&scope, Sequence(0), usize::MAX, &chosen);
         let told: BTreeMap<CellId, bool> = (changes.await.unwrap().iter())
             .map(|change| (change.id, change.entry.is_some()))
             .collect();

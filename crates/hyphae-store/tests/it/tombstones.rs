@@ -7,6 +7,7 @@ use hyphae_core::{
     relation::RelationKind,
     scope::Scope,
 };
+use hyphae_testkit::contract::fixture::model;
 use hyphae_testkit::contract::{
     Subject,
     fixture::{World, project, relate, tags, topic},
@@ -16,7 +17,11 @@ use crate::{processes::agree, subject::OnDisk};
 
 /// Returns what a scope is told after a place: ids, and whether each is there.
 async fn told(disk: &OnDisk, scope: &Scope, after: Sequence) -> Vec<(CellId, bool)> {
-    let changes = disk.memories().changes(scope, after, 100).await.unwrap();
+    let changes = disk
+        .memories()
+        .changes(scope, after, 100, &model())
+        .await
+        .unwrap();
     let told = changes
         .iter()
         .map(|change| (change.id, change.entry.is_some()));

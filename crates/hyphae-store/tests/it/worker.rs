@@ -1,5 +1,6 @@
 //! Another process: this test binary, started again with its work on stdin.
 
+use hyphae_testkit::contract::fixture::model;
 use std::{
     io::{BufRead, BufReader, Lines, Write},
     path::Path,
@@ -248,7 +249,7 @@ async fn store_one(store: &Store, owner: Owner, session: SessionId, text: &str) 
     let scope: Scope = owner.in_project(project("storm"));
     let mut new = crate::processes::cell(&scope, text);
     let known = store
-        .changes(&scope, hyphae_core::ports::Sequence(0), 40)
+        .changes(&scope, hyphae_core::ports::Sequence(0), 40, &model())
         .await
         .unwrap();
     new.derived.links = known.iter().map(|known| link(known.id, 0.5)).collect();

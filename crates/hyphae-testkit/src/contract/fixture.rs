@@ -318,12 +318,12 @@ impl<'s> World<'s> {
         self.keep(scope, self.cell(scope, text)).await
     }
 
-    /// Returns all changes that a scope can see.
+    /// Returns all changes that a scope can see, with vectors of the chosen model.
     pub async fn changes(&self, scope: &Scope) -> Vec<Change> {
-        let all = self
-            .subject
-            .memories()
-            .changes(scope, Sequence(0), usize::MAX);
+        let store = self.subject.memories();
+        let chosen = store.chosen_model(scope.owner()).await.unwrap();
+        let chosen = chosen.unwrap_or_else(model);
+        let all = store.changes(scope, Sequence(0), usize::MAX, &chosen);
         all.await.unwrap()
     }
 

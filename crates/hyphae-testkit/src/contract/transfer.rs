@@ -385,7 +385,7 @@ pub async fn what_is_brought_in_is_told_in_its_order_with_its_words(subject: &dy
 
     let changes = subject
         .memories()
-        .changes(&scope, newest, 100)
+        .changes(&scope, newest, 100, &model())
         .await
         .unwrap();
     let told: Vec<CellId> = changes.iter().map(|change| change.id).collect();

@@ -63,7 +63,7 @@ pub(super) async fn add_row(
         .bind(joined(row.diffs.iter().map(|id| id.uuid())))
         .bind(row.reason.as_deref())
         .bind(i64::from(row.redactions))
-        .execute(&mut *connection)
+        .execute_later(connection)
         .await?;
     add_subjects(connection, scope, row).await
 }
@@ -88,9 +88,8 @@ async fn add_subjects(
                 .chain(diffs)
                 .collect::<Vec<_>>(),
         )
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 fn joined(ids: impl Iterator<Item = Uuid>) -> Vec<u8> {

@@ -146,8 +146,7 @@ pub(super) async fn ensure_project(
          select $1, coalesce(max(project_no), 0) + 1, $2 from projects where tenant_id = $1
          on conflict (tenant_id, name) do nothing"
     );
-    scoped(sql, scope).execute(connection).await?;
-    Ok(())
+    scoped(sql, scope).execute_later(connection).await
 }
 
 async fn carry_out(

@@ -62,7 +62,7 @@ pub(super) async fn add(
         .bind(from_cell_type(cell.cell_type))
         .bind(cell.salience.get())
         .bind(from_time(diff.at))
-        .execute(connection)
+        .execute_later(connection)
         .await?;
     ledger.diffs.push(diff.id);
     Ok(())
@@ -86,9 +86,8 @@ pub(super) async fn widen(
     scoped(sql, scope)
         .bind(kept.entry.project)
         .bind(next.id.uuid())
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// The columns of `diffs d` that [`to_diff`] reads, of one arm of a read.

@@ -61,9 +61,8 @@ pub(crate) async fn disconnect(
     let sql = sql!("delete from edges where tenant_id = $1 and src = $2 and kind = 0");
     of_tenant(sql, scope.tenant)
         .bind(id.uuid())
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// Takes away the links of all kinds that lead from or to erased cells.
@@ -86,9 +85,8 @@ pub(crate) async fn forget(
     }
     of_tenant(sql, tenant)
         .bind(uuids(ids))
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 async fn add(
@@ -136,9 +134,8 @@ async fn add(
     scoped(SQL, scope)
         .bind(id.uuid())
         .bind(json(&links)?)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
@@ -184,9 +181,8 @@ async fn prune(
     bounded(SQL, scope)
         .bind(uuids(ends))
         .bind(json(drops)?)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// Begins a statement that uses [`degree`].

@@ -3,7 +3,7 @@
 use hyphae_core::{
     cell::Cell,
     ids::{CellId, CredentialId},
-    ports::{Change, Derived, Entry, Sequence},
+    ports::{Change, ChosenModel, Derived, Entry, Sequence},
     recall::Terms,
     scope::Scope,
 };
@@ -34,6 +34,7 @@ pub(crate) async fn changes(
     scope: &Scope,
     after: Sequence,
     limit: usize,
+    model: &ChosenModel,
 ) -> Result<Vec<Change>, Fault> {
     let mut changes = Vec::new();
     let mut after = after;
@@ -44,7 +45,7 @@ pub(crate) async fn changes(
         } else {
             left.min(PIECE)
         };
-        let found = piece(connection, scope, after, wanted, &mut changes).await?;
+        let found = piece(connection, scope, after, wanted, model, &mut changes).await?;
         if found < wanted {
             break;
         }
@@ -69,7 +70,10 @@ macro_rules! frames {
             $own_project,
             " || coalesce(case when ",
             visible!(""),
-            " and model_no = (select model_no from tenants where tenant_id = $1)
+            " and model_no = (
+                     select t.model_no from tenants t
+                     join models m on m.tenant_id = t.tenant_id and m.model_no = t.model_no
+                     where t.tenant_id = $1 and m.name = $6 and m.dimension = $7)
                  then vector end, ",
             no_part!(),
             ") || coalesce(case when ",
@@ -96,6 +100,7 @@ async fn piece(
     scope: &Scope,
     after: Sequence,
     limit: usize,
+    model: &ChosenModel,
     changes: &mut Vec<Change>,
 ) -> Result<usize, Fault> {
     const SQL: Sql = sql!(
@@ -124,6 +129,8 @@ async fn piece(
     let row = scoped(SQL, scope)
         .bind(i64::try_from(after.0).unwrap_or(i64::MAX))
         .bind(limit_of(limit))
+        .bind(model.id.as_str())
+        .bind(i64::try_from(model.dimension).unwrap_or(i64::MAX))
         .fetch_one(connection)
         .await?;
     let row = Columns(&row);
@@ -209,9 +216,8 @@ pub(super) async fn add(
         .bind(model)
         .bind(from_vector(&derived.vector))
         .bind(facts_of(cell, terms, context).to_bytes())
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// Brings the entry of a cell to its next state, which moves it to the end of the order. An

@@ -74,8 +74,9 @@ impl MemoryStore for Store {
         scope: &Scope,
         after: Sequence,
         limit: usize,
+        model: &ChosenModel,
     ) -> Result<Vec<Change>, StoreError> {
-        self.read(async |connection| entries::changes(connection, scope, after, limit).await)
+        self.read(async |connection| entries::changes(connection, scope, after, limit, model).await)
             .await
     }
 

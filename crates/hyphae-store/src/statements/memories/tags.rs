@@ -38,9 +38,8 @@ pub(super) async fn add(
         .bind(cell.author.uuid())
         .bind(from_visibility(cell.visibility))
         .bind(names(cell))
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 /// Forgets the tags of a cell.
@@ -64,9 +63,8 @@ pub(super) async fn remove(
         .bind(kept.entry.project)
         .bind(kept.cell.id.uuid())
         .bind(names(&kept.cell))
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute_later(connection)
+        .await
 }
 
 fn names(cell: &Cell) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Every verb against a plain model of who sees what, over a made-up history, the same in every
 //! run.
 
+use crate::contract::fixture::model;
 use std::collections::BTreeSet;
 
 use hyphae_core::{
@@ -178,7 +179,10 @@ async fn check_recall(world: &World<'_>, scope: &Scope, history: &History, sessi
         .collect();
     assert!(!visible.is_empty() && visible.len() < all.len());
 
-    let changes = store.changes(scope, Sequence(0), usize::MAX).await.unwrap();
+    let changes = store
+        .changes(scope, Sequence(0), usize::MAX, &model())
+        .await
+        .unwrap();
     let told: Vec<CellId> = changes.iter().map(|change| change.id).collect();
     let want = history.changed.iter().copied();
     let want: Vec<CellId> = want.filter(|id| history.sees(scope, *id)).collect();

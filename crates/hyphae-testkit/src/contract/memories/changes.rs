@@ -1,5 +1,6 @@
 //! What a recall index learns of.
 
+use crate::contract::fixture::model;
 use hyphae_core::{
     cell::{Share, Validity},
     ids::CellId,
@@ -75,7 +76,7 @@ pub async fn changes_are_read_in_pages_of_any_size(subject: &dyn Subject) {
         loop {
             let page = subject
                 .memories()
-                .changes(&here, after, limit)
+                .changes(&here, after, limit, &model())
                 .await
                 .unwrap();
             let Some(last) = page.last() else { break };
@@ -87,13 +88,17 @@ pub async fn changes_are_read_in_pages_of_any_size(subject: &dyn Subject) {
     }
     let far = Sequence(u64::MAX);
     assert_eq!(
-        subject.memories().changes(&here, far, 10).await.unwrap(),
+        subject
+            .memories()
+            .changes(&here, far, 10, &model())
+            .await
+            .unwrap(),
         []
     );
     assert_eq!(
         subject
             .memories()
-            .changes(&here, Sequence(0), 0)
+            .changes(&here, Sequence(0), 0, &model())
             .await
             .unwrap(),
         []
@@ -131,7 +136,7 @@ async fn write_and_read(
         assert!(matches!(done, Ok(Committed::Done(_))), "{done:?}");
         let changes = subject
             .memories()
-            .changes(scope, after, 1000)
+            .changes(scope, after, 1000, &model())
             .await
             .unwrap();
         after = changes.last().map_or(after, |change| change.sequence);

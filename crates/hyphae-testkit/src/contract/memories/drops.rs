@@ -1,5 +1,6 @@
 //! Callers that go away in the middle.
 
+use crate::contract::fixture::model;
 use hyphae_core::ports::{Entry, Sequence};
 
 use super::another_text;
@@ -62,8 +63,9 @@ pub async fn dropped_reads_do_no_harm(subject: &dyn Subject) {
     for n in 0..50 {
         world.store(&scope, &format!("{n}")).await;
     }
+    let model = model();
     for polls in 0..20 {
-        let read = subject.memories().changes(&scope, Sequence(0), 50);
+        let read = subject.memories().changes(&scope, Sequence(0), 50, &model);
         drop_after(polls, read).await;
         assert_eq!(world.changes(&scope).await.len(), 50);
     }

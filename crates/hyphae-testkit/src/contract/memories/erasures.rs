@@ -1,5 +1,6 @@
 //! Cells that are removed for good.
 
+use crate::contract::fixture::model;
 use hyphae_core::{
     cell::{Cell, Content, Layer, Status, Visibility},
     conflict::Verdict,
@@ -352,7 +353,11 @@ pub async fn what_was_hidden_before_it_was_erased_stays_hidden(subject: &dyn Sub
         let hidden = diff.revision > 1 && diff.kind != DiffKind::Erased;
         assert!(!hidden, "{diff:?} happened out of sight");
     }
-    let told = subject.memories().changes(&bob, known, 9).await.unwrap();
+    let told = subject
+        .memories()
+        .changes(&bob, known, 9, &model())
+        .await
+        .unwrap();
     let told: Vec<_> = told
         .iter()
         .map(|change| (change.id, &change.entry))

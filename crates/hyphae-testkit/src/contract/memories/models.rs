@@ -76,6 +76,11 @@ pub async fn vectors_of_another_model_are_stale_until_they_are_replaced(subject:
 
     store.choose_model(owner, &other_model()).await.unwrap();
     assert_eq!(with_vectors(&world, &scope).await, [(one.cell.id, false)]);
+    // Nor does whoever still works with the model that is chosen no more get them.
+    let old = store
+        .changes(&scope, hyphae_core::ports::Sequence(0), 10, &model())
+        .await;
+    assert_eq!(old.unwrap()[0].entry.as_ref().unwrap().vector, None);
     let stale = store.stale_vectors(owner, 10).await.unwrap();
     let mut texts: Vec<(CellId, u32, &str)> = stale
         .iter()
@@ -103,7 +108,10 @@ pub async fn vectors_of_another_model_are_stale_until_they_are_replaced(subject:
         .replace_vectors(owner, &other_model(), &vectors)
         .await
         .unwrap();
-    let changes = store.changes(&scope, after, 10).await.unwrap();
+    let wanted = other_model();
+    let changes = store.changes(&scope, after, 10, &wanted).await.unwrap();
+    let of_another = store.changes(&scope, after, 10, &model()).await.unwrap();
+    assert_eq!(of_another[0].entry.as_ref().unwrap().vector, None);
     let mut want = entry_of(&one.cell, &one.derived, true);
     want.vector = Some(replaced);
     let found: Vec<_> = changes

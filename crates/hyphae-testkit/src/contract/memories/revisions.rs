@@ -1,5 +1,6 @@
 //! Changes to a cell, and the history that they leave.
 
+use crate::contract::fixture::model;
 use hyphae_core::{
     cell::{Cell, CellType, Content, Origin, Share, Source, Status, Validity, Visibility},
     diff::DiffKind,
@@ -307,7 +308,11 @@ pub async fn who_may_see_a_cell_learns_of_it_and_who_no_longer_may_learns_that(
             assert_eq!(told(&world, scope, cell.id).await, want, "{visibility} {i}");
             let found = world.find(scope, cell.id).await;
             assert_eq!(found.is_some(), sees[i], "{visibility} {i}");
-            let later = subject.memories().changes(scope, before, 10).await.unwrap();
+            let later = subject
+                .memories()
+                .changes(scope, before, 10, &model())
+                .await
+                .unwrap();
             if sees[i] || saw[i] {
                 let ids: Vec<CellId> = later.iter().map(|change| change.id).collect();
                 assert_eq!(ids, [cell.id], "{visibility} {i}: after what was known");
