@@ -140,6 +140,9 @@ async fn add(
 
 /// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
 /// the weakest, of equal ones the link to the younger cell.
+///
+/// Postgres is told which way to go, cell by cell: as long as it believes that there are few links
+/// (it looks once a minute), it would rather read all of them for each.
 async fn prune(
     connection: &mut Connection,
     scope: &Scope,
@@ -162,21 +165,34 @@ async fn prune(
              from jsonb_array_elements($6::jsonb) d (value)"
         ),
         "
-         ), crowd (src, dst, degree, dropped, weight) as materialized (
-             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
-             from ends
-             cross join edges e on e.tenant_id = $1 and e.src = ends.src and e.kind = 0
-             where degree < (
+         ), crowded (src, degree) as materialized (
+             select src, degree from ends where degree < (
                  select count(*) from edges e
                  where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
-         )
-         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+         ), crowd (src, dst, degree, dropped, weight) as materialized (
+             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
+             from crowded c cross join ",
+        either!(
+            "edges e on e.tenant_id = $1 and e.src = c.src and e.kind = 0",
+            "lateral (
+                 select e.src, e.dst, e.weight from edges e
+                 where e.tenant_id = $1 and e.src = c.src and e.kind = 0 offset 0) e on true"
+        ),
+        "
+         ), gone (src, dst) as materialized (
              select src, dst from (
                  select src, dst, degree, dropped, row_number() over (
                      partition by src order by dropped, weight desc, dst) as place
                  from crowd
              ) ranked where dropped or place > degree
-         )"
+         )
+         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
+             select src, dst from gone)",
+        either!(
+            "",
+            " and src = any (array (select src from gone))
+              and dst = any (array (select dst from gone))"
+        )
     );
     bounded(SQL, scope)
         .bind(uuids(ends))
