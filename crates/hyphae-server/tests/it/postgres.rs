@@ -1,6 +1,8 @@
 //! One memory for a team: several keys, machines and programs on one server. What is the same
 //! wherever the memories are is tested by the other files, which `./test` runs on a server too.
 
+mod kill;
+
 use std::time::Instant;
 
 use hyphae_testkit::postgres::Release;
