@@ -3,6 +3,7 @@
 mod contract;
 mod faults;
 mod losses;
+mod nodes;
 mod schema;
 mod server;
 mod tls;
