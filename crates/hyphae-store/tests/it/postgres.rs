@@ -2,6 +2,7 @@
 
 mod contract;
 mod faults;
+mod full;
 mod losses;
 mod nodes;
 mod schema;
