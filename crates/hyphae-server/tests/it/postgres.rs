@@ -1,7 +1,9 @@
 //! One memory for a team: several keys, machines and programs on one server. What is the same
 //! wherever the memories are is tested by the other files, which `./test` runs on a server too.
 
+mod clocks;
 mod kill;
+mod replica;
 
 use std::time::Instant;
 
