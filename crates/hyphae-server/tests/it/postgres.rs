@@ -199,6 +199,8 @@ fn a_copy_holds_everything_may_be_repeated_and_leads_back() {
     let back = format!("sqlite:{}", file.home().join("back.db").display());
     let copy = |from: &str, to: &str| {
         let out = file.run(["copy", "--from", from, "--to", to]).well();
+        let told = out.contains("keys and conversations stay where they are");
+        assert_eq!(told, !out.starts_with("0 copied"), "{out}");
         let counts = out.split_once(" copied, ").unwrap();
         let there = counts.1.split_once(" were there").unwrap().0;
         (
