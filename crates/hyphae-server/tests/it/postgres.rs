@@ -3,6 +3,7 @@
 
 mod clocks;
 mod kill;
+mod ranking;
 mod replica;
 
 use std::time::Instant;
