@@ -99,16 +99,9 @@ impl Fault {
         })
     }
 
-    /// Tells whether the server has left the connection.
-    pub(crate) fn is_lost(&self) -> bool {
-        match self {
-            Self::Postgres(error) => postgres::is_lost(error),
-            Self::Sqlite(_)
-            | Self::TooSlow
-            | Self::BadRow(_)
-            | Self::Store(_)
-            | Self::Session(_) => false,
-        }
+    /// Tells whether a commit that ended so may have been kept all the same.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        matches!(self, Self::Postgres(error) if postgres::is_in_doubt(error))
     }
 
     /// Tells whether the connection is as good as before.

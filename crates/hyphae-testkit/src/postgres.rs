@@ -25,6 +25,8 @@ pub enum Release {
     Newest,
     /// The oldest that is supported, without.
     Oldest,
+    /// One that is refused. Of this, there are only binaries.
+    TooOld,
 }
 
 impl Release {
@@ -33,6 +35,7 @@ impl Release {
         match self {
             Self::Newest => 18,
             Self::Oldest => 15,
+            Self::TooOld => 14,
         }
     }
 
@@ -94,23 +97,7 @@ impl Database {
     }
 
     fn psql(&self, url: &str, sql: &str) -> String {
-        let done = Command::new(self.binaries.join("psql"))
-            .args([
-                "-X",
-                "-q",
-                "-A",
-                "-t",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-c",
-                sql,
-                url,
-            ])
-            .output()
-            .unwrap();
-        let (out, err) = (done.stdout, done.stderr);
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&err));
-        String::from_utf8(out).unwrap().trim_end().to_owned()
+        psql(&self.binaries, url, sql)
     }
 }
 
@@ -203,6 +190,36 @@ impl Server {
         self.as_owner("pg_ctl", ["-D", data, "-m", "fast", "-w", "stop"]);
     }
 
+    /// Makes a server that repeats what this one writes, and does not run yet.
+    pub fn replica(&self) -> Self {
+        let replica = Self {
+            binaries: self.binaries.clone(),
+            folder: tempfile::tempdir().unwrap(),
+            options: String::new(),
+        };
+        replica.give_away(replica.folder());
+        let (data, host) = (replica.data(), self.folder());
+        let (data, host) = (data.to_str().unwrap(), host.to_str().unwrap());
+        let arguments = ["-D", data, "-h", host, "-U", "postgres", "-R", "-N"];
+        replica.as_owner("pg_basebackup", arguments.iter().chain(&["-c", "fast"]));
+        replica
+    }
+
+    /// Waits until this replica has all that its first server has written.
+    pub fn catch_up(&self, first: &Self) {
+        let written = first.run("select pg_current_wal_lsn()");
+        let sql = format!("select pg_last_wal_replay_lsn() >= '{written}'");
+        while self.run(&sql) != "t" {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Makes a replica a server that is written to.
+    pub fn promote(&self) {
+        let data = self.data();
+        self.as_owner("pg_ctl", ["-D", data.to_str().unwrap(), "-w", "promote"]);
+    }
+
     /// Ends the server as a loss of power does.
     pub fn kill(&self) {
         let file = self.data().join("postmaster.pid");
@@ -211,12 +228,17 @@ impl Server {
         let pid = Pid::from_raw(number).unwrap();
         kill_process(pid, Signal::KILL).unwrap();
         // Its processes see that it is gone, and go too.
-        while self.is_open() {
-            std::thread::yield_now();
-        }
+        self.wait_until_gone();
         // Where nobody asks how it ended, its number stays in use, and it seems to run.
         fs::remove_file(file).unwrap();
         fs::remove_file(self.folder().join(".s.PGSQL.5432.lock")).unwrap();
+    }
+
+    /// Waits until no process of the server is left.
+    pub fn wait_until_gone(&self) {
+        while self.is_open() {
+            std::thread::yield_now();
+        }
     }
 
     /// Tells whether a process of the server still holds its data.
@@ -226,6 +248,16 @@ impl Server {
         processes.filter_map(Result::ok).any(|process| {
             fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data)
         })
+    }
+
+    /// Runs statements and returns the values of their rows, a row a line.
+    pub fn run(&self, sql: &str) -> String {
+        psql(&self.binaries, &self.url(), sql)
+    }
+
+    /// Returns what the server has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder().join("log")).unwrap()
     }
 
     /// Returns the address of the database `postgres` by the socket, of a superuser.
@@ -269,6 +301,45 @@ impl Drop for Server {
             self.as_owner("pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"]);
         }
     }
+}
+
+/// Runs statements and returns the values of their rows, a row a line.
+fn psql(binaries: &Path, url: &str, sql: &str) -> String {
+    let done = Command::new(binaries.join("psql"))
+        .args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+            sql,
+            url,
+        ])
+        .output()
+        .unwrap();
+    let (out, err) = (done.stdout, done.stderr);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&err));
+    String::from_utf8(out).unwrap().trim_end().to_owned()
+}
+
+/// Makes the tables of one database in another, empty one, by `pg_dump --schema-only`.
+pub fn copy_tables(release: Release, from: &str, to: &str) -> Option<()> {
+    let binaries = release.binaries()?;
+    let mut dump = Command::new(binaries.join("pg_dump"));
+    let dumped = dump.args(["--schema-only", "--no-owner", from]).output();
+    let dumped = dumped.unwrap();
+    let error = String::from_utf8_lossy(&dumped.stderr);
+    assert!(dumped.status.success(), "{error}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), dumped.stdout).unwrap();
+    let mut psql = Command::new(binaries.join("psql"));
+    psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-f"]);
+    let made = psql.arg(file.path()).arg(to).output().unwrap();
+    let error = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{error}");
+    Some(())
 }
 
 /// Makes a certificate for a host in a folder, and whoever vouches for it: `NAME.pem`, `NAME.key` and

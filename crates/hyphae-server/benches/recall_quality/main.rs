@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Everything that is called "engine" goes through `Memories` and a real SQLite store, as the
-//! program does. LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and not part of this
+//! program does; or the database on a server that `HYPHAE_BENCH_POSTGRES` names, where every
+//! number must be the same. LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and not part of this
 //! repository; its conversations conv-26 and conv-30 are for choosing constants, the others for
 //! reporting. R@10 is the mean share of a question's evidence turns among the first ten.
 #![expect(clippy::print_stdout, reason = "a measurement's output")]
@@ -26,14 +27,14 @@ use async_trait::async_trait;
 use hyphae_core::{
     audit::Via,
     credential::{ApiKey, Credential},
-    ids::{CellId, CredentialId, SessionId},
+    ids::{CellId, CredentialId, SessionId, TenantId},
     memories::{HitCount, Memories, NewMemory, RecallRequest},
     ports::{Clock, CredentialStore, EmbedError, Embedder, EmbeddingModel},
     recall::{Filter, Scoring},
     scope::{Owner, Project, Scope},
 };
 use hyphae_embed::BuiltIn;
-use hyphae_store::{SqliteOptions, Store};
+use hyphae_store::{PostgresAddress, PostgresOptions, SqliteOptions, Store};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -111,21 +112,37 @@ struct Engine {
     _folder: tempfile::TempDir,
 }
 
+/// Makes a key up that nobody has.
+fn key() -> ApiKey {
+    let mut random = [7; 32];
+    random[..16].copy_from_slice(Uuid::now_v7().as_bytes());
+    ApiKey::from_random(random)
+}
+
+/// Opens the database that is named, or else makes a file.
+async fn open(folder: &Path) -> anyhow::Result<Store> {
+    Ok(match std::env::var("HYPHAE_BENCH_POSTGRES") {
+        Ok(url) => {
+            let address = PostgresAddress::parse(&url)?;
+            Store::create_on_server(&address, PostgresOptions::default()).await?
+        }
+        Err(_) => Store::create_file(&folder.join("bench.db"), SqliteOptions::default()).await?,
+    })
+}
+
 impl Engine {
     async fn empty(embedder: &Arc<Remembering>) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let store =
-            Store::create_file(&folder.path().join("bench.db"), SqliteOptions::default()).await?;
+        let store = open(folder.path()).await?;
         let credential = Credential {
             id: CredentialId::new(Uuid::now_v7()),
-            tenant: store.default_tenant().await?,
+            // A database on a server may hold others, of an earlier run too.
+            tenant: TenantId::new(Uuid::now_v7()),
             name: "bench".to_owned(),
             created_at: Timestamp::now(),
             revoked_at: None,
         };
-        store
-            .add_credential(&credential, &ApiKey::from_random([7; 32]))
-            .await?;
+        store.add_credential(&credential, &key()).await?;
         let owner = credential.owner();
         let embedder = Arc::clone(embedder);
         Ok(Self {

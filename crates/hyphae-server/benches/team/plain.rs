@@ -57,30 +57,30 @@ update tenants set sequence = sequence + 1 where tenant_id = :tenant returning s
 insert into cells (tenant_id, cell_id, project_no, author, cell_type, layer, visibility, status,
         salience, confidence, revision, content, embedded_text, fingerprint, created_at, updated_at,
         last_access, sequence)
-    values (:tenant, decode(md5(':id'), 'hex'), 1, decode(md5('author'), 'hex'), 0, 0, 1, 0, 0.5, 1,
-        1, repeat(md5(':id'), 4), repeat(md5(':id'), 4),
-        decode(md5(':id') || md5(':other'), 'hex'), 0, 0, 0, :sequence);
+    values (:tenant, decode(md5((:id)::text), 'hex'), 1, decode(md5('author'), 'hex'), 0, 0, 1, 0, 0.5, 1,
+        1, repeat(md5((:id)::text), 4), repeat(md5((:id)::text), 4),
+        decode(md5((:id)::text) || md5((:other)::text), 'hex'), 0, 0, 0, :sequence);
 insert into recall_entries (tenant_id, project_no, sequence, cell_id, author, visibility, reach,
         model_no, vector, facts)
-    values (:tenant, 1, :sequence, decode(md5(':id'), 'hex'), decode(md5('author'), 'hex'), 1, 1, 1,
-        decode(repeat(md5(':id'), 25), 'hex'), decode(repeat(md5(':other'), 20), 'hex'));
+    values (:tenant, 1, :sequence, decode(md5((:id)::text), 'hex'), decode(md5('author'), 'hex'), 1, 1, 1,
+        decode(repeat(md5((:id)::text), 25), 'hex'), decode(repeat(md5((:other)::text), 20), 'hex'));
 insert into diffs (tenant_id, project_no, sequence, diff_id, kind, cell_id, revision, changed_by,
         author, visibility, reach, cell_type, salience, created_at)
-    values (:tenant, 1, :sequence, decode(md5('d:id'), 'hex'), 0, decode(md5(':id'), 'hex'), 1,
+    values (:tenant, 1, :sequence, decode(md5('d' || (:id)::text), 'hex'), 0, decode(md5((:id)::text), 'hex'), 1,
         decode(md5('author'), 'hex'), decode(md5('author'), 'hex'), 1, 1, 0, 0.5, 0);
 insert into edges (tenant_id, src, kind, dst, weight)
-    select :tenant, decode(md5(':id'), 'hex'), 0, cell_id, 0.5 from plain_cells
+    select :tenant, decode(md5((:id)::text), 'hex'), 0, cell_id, 0.5 from plain_cells
         where n between :n and :n + 4
     union all
-    select :tenant, cell_id, 0, decode(md5(':id'), 'hex'), 0.5 from plain_cells
+    select :tenant, cell_id, 0, decode(md5((:id)::text), 'hex'), 0.5 from plain_cells
         where n between :n and :n + 4;
 insert into audit (tenant_id, credential_id, audit_id, at, action, project_no, subjects, diffs,
         redactions)
-    values (:tenant, decode(md5('author'), 'hex'), decode(md5('a:id'), 'hex'), 0, 0, 1,
-        decode(md5(':id'), 'hex'), decode(md5('d:id'), 'hex'), 0);
+    values (:tenant, decode(md5('author'), 'hex'), decode(md5('a' || (:id)::text), 'hex'), 0, 0, 1,
+        decode(md5((:id)::text), 'hex'), decode(md5('d' || (:id)::text), 'hex'), 0);
 insert into audit_subjects (tenant_id, subject, audit_id)
-    values (:tenant, decode(md5(':id'), 'hex'), decode(md5('a:id'), 'hex')),
-        (:tenant, decode(md5('d:id'), 'hex'), decode(md5('a:id'), 'hex'));
+    values (:tenant, decode(md5((:id)::text), 'hex'), decode(md5('a' || (:id)::text), 'hex')),
+        (:tenant, decode(md5('d' || (:id)::text), 'hex'), decode(md5('a' || (:id)::text), 'hex'));
 commit;
 ";
 

@@ -15,6 +15,10 @@ use uuid::Uuid;
 use super::Outcome;
 use crate::{args::Copy, config::Database, output::Printer, progress::Progress, wiring};
 
+/// What does not travel. A key's hash means something only in the database that made it.
+const NOT_COPIED: &str = "keys and conversations stay where they are: who shall use the copy needs \
+    a key of `hyphae-server keys create --name NAME` made in";
+
 /// Items of one transaction.
 const BATCH: usize = 256;
 
@@ -46,6 +50,9 @@ pub(crate) async fn run(args: Copy) -> anyhow::Result<Outcome> {
         "{} copied, {} were there, all of them checked: {from} to {to}",
         copied.new, copied.same
     ))?;
+    if copied.new > 0 {
+        out.line(format!("{NOT_COPIED} {to}"))?;
+    }
     if copied.other == 0 {
         return Ok(Outcome::Done);
     }

@@ -37,10 +37,10 @@ async fn all_there(agent: &mut Agent, acknowledged: &Acknowledged) {
 }
 
 /// Numbers that look random and are the same in every run.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -49,7 +49,7 @@ impl Dice {
 }
 
 /// Passes a moment that is shorter than the system's clock for sleepers.
-fn spin(time: Duration) {
+pub(crate) fn spin(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
         std::hint::spin_loop();

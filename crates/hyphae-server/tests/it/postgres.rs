@@ -1,6 +1,11 @@
 //! One memory for a team: several keys, machines and programs on one server. What is the same
 //! wherever the memories are is tested by the other files, which `./test` runs on a server too.
 
+mod clocks;
+mod kill;
+mod ranking;
+mod replica;
+
 use std::time::Instant;
 
 use hyphae_testkit::postgres::Release;
@@ -195,6 +200,8 @@ fn a_copy_holds_everything_may_be_repeated_and_leads_back() {
     let back = format!("sqlite:{}", file.home().join("back.db").display());
     let copy = |from: &str, to: &str| {
         let out = file.run(["copy", "--from", from, "--to", to]).well();
+        let told = out.contains("keys and conversations stay where they are");
+        assert_eq!(told, !out.starts_with("0 copied"), "{out}");
         let counts = out.split_once(" copied, ").unwrap();
         let there = counts.1.split_once(" were there").unwrap().0;
         (

@@ -75,13 +75,18 @@ impl World {
         }
     }
 
-    /// A home whose memories are on a server; none, and says so, if none was started.
-    pub(crate) fn on(release: Release) -> Option<Self> {
+    /// A home with an empty database on a server; none, and says so, if none was started.
+    pub(crate) fn empty_on(release: Release) -> Option<Self> {
         let postgres = Some(Database::new(release)?);
-        let world = Self {
+        Some(Self {
             postgres,
             ..Self::empty()
-        };
+        })
+    }
+
+    /// A home whose memories are on a server; none, and says so, if none was started.
+    pub(crate) fn on(release: Release) -> Option<Self> {
+        let world = Self::empty_on(release)?;
         world.run(["init"]).well();
         Some(world)
     }

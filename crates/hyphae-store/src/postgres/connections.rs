@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Config};
 
 use super::{
     PostgresAddress, PostgresOptions, Session,
-    session::{is_lost, restriction},
+    session::{is_lost, is_overtaken, restriction},
     tls::Tls,
 };
 use crate::{
@@ -243,7 +243,7 @@ impl Target {
         let mut connection =
             Connection::Postgres(self.begin(tenant, Hold::Tenant(proof.tenant)).await?);
         let found = proof.is_there(&mut connection).await?;
-        connection.run("rollback").await?;
+        connection.roll_back().await?;
         self.put_back(connection);
         Ok(found)
     }
@@ -255,8 +255,9 @@ impl Target {
             Hold::Nothing => None,
         });
         let begin = begin(&self.options, tenant, hold);
+        let until = Instant::now() + self.options.lock_timeout;
         if let Some(mut session) = self.take() {
-            match session.run(&begin).await {
+            match begin_in_turn(&mut session, &begin, until).await {
                 Ok(()) => {
                     session.begin_writing(tenant);
                     return Ok(session);
@@ -267,9 +268,27 @@ impl Target {
             }
         }
         let mut session = Session::new(self.connect().await?);
-        session.run(&begin).await?;
+        begin_in_turn(&mut session, &begin, until).await?;
         session.begin_writing(tenant);
         Ok(session)
+    }
+}
+
+/// Begins a transaction, and begins it again if another one ended meanwhile and this one may not
+/// see that: a server that keeps the tables on others has one view of them for a whole
+/// transaction.
+async fn begin_in_turn(
+    session: &mut Session,
+    begin: &str,
+    until: Instant,
+) -> Result<(), tokio_postgres::Error> {
+    loop {
+        match session.run(begin).await {
+            Err(error) if is_overtaken(&error) && Instant::now() < until => {
+                session.roll_back().await?;
+            }
+            begun => return begun,
+        }
     }
 }
 
@@ -309,7 +328,7 @@ where
     let result = match work(connection).await {
         Ok(Verdict::Commit(value)) => match connection.run("commit").await {
             Ok(()) => return Ended::Known(Ok(value)),
-            Err(fault) if fault.is_lost() => return Ended::Unknown(value, fault),
+            Err(fault) if fault.is_in_doubt() => return Ended::Unknown(value, fault),
             Err(fault) => Err(fault),
         },
         Ok(Verdict::Rollback(value)) => Ok(value),

@@ -3,6 +3,8 @@
 use hyphae_core::ports::StoreError;
 use tokio_postgres::{Error, error::SqlState};
 
+use super::is_of_a_node;
+
 /// Maps what a server, or the way to it, says. `place` names no password.
 pub(crate) fn of_postgres(error: Error, place: &str) -> StoreError {
     let Some(code) = error.code().cloned() else {
@@ -41,6 +43,11 @@ pub(crate) fn of_postgres(error: Error, place: &str) -> StoreError {
         SqlState::TOO_MANY_CONNECTIONS => format!("{place} has no connection left"),
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
             format!("{place} is being stopped or started; try again")
+        }
+        _ if is_of_a_node(&error) => {
+            format!(
+                "{place} cannot reach the server that keeps these memories; those of others are not affected"
+            )
         }
         _ => format!("{place} reports error {}", code.code()),
     };

@@ -21,7 +21,7 @@ use crate::store::Schema;
 pub use address::{BadAddress, PostgresAddress};
 pub(crate) use connections::Connections;
 pub(crate) use error::of_postgres;
-pub(crate) use session::{Number, Session, is_lost};
+pub(crate) use session::{Number, Session, is_in_doubt, is_of_a_node};
 
 /// How a server is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use hyphae_core::ids::TenantId;
 use tokio_postgres::{
     Client, Row,
-    error::SqlState,
+    error::{DbError, Severity, SqlState},
     types::{FromSql, IsNull, ToSql, Type, private::BytesMut},
 };
 use uuid::Uuid;
@@ -220,6 +220,31 @@ async fn run(client: &Client, script: Option<&str>) -> Result<(), tokio_postgres
 pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
     let left = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
     error.is_closed() || error.code().is_some_and(|code| left.contains(code))
+}
+
+/// Tells whether a server could not reach another one that keeps rows for it.
+pub(crate) fn is_of_a_node(error: &tokio_postgres::Error) -> bool {
+    let codes = [
+        SqlState::SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
+        SqlState::CONNECTION_EXCEPTION,
+        SqlState::CONNECTION_DOES_NOT_EXIST,
+        SqlState::CONNECTION_FAILURE,
+    ];
+    error.code().is_some_and(|code| codes.contains(code))
+}
+
+/// Tells whether a commit that was answered with this may have been kept all the same: the
+/// server ended itself over it, or lost the other one that was to keep it.
+pub(crate) fn is_in_doubt(error: &tokio_postgres::Error) -> bool {
+    let severity = error.as_db_error().and_then(DbError::parsed_severity);
+    is_lost(error)
+        || is_of_a_node(error)
+        || matches!(severity, Some(Severity::Panic | Severity::Fatal))
+}
+
+/// Tells whether a transaction found what another one changed since it began.
+pub(crate) fn is_overtaken(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
 }
 
 fn typed<'a>(values: &'a [Value<'_>]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {

@@ -123,8 +123,7 @@ async fn tenant_named(connection: &mut Connection, name: &'static str) -> Result
 }
 
 async fn ensure_tenant(connection: &mut Connection, tenant: TenantId) -> Result<(), Fault> {
-    let sql =
-        sql!("insert into tenants (tenant_id) values ($1) on conflict (tenant_id) do nothing");
+    let sql = sql!("insert into tenants (tenant_id) values ($1) on conflict do nothing");
     of_tenant(sql, tenant).execute(connection).await?;
     Ok(())
 }

@@ -90,9 +90,9 @@ pub(crate) async fn take_turns(
         "update tenants set sequence = sequence + $2 where tenant_id = $1
          returning sequence, model_no,
              (select name from models m
-              where m.tenant_id = tenants.tenant_id and m.model_no = tenants.model_no),
+              where m.tenant_id = $1 and m.model_no = tenants.model_no),
              (select dimension from models m
-              where m.tenant_id = tenants.tenant_id and m.model_no = tenants.model_no)"
+              where m.tenant_id = $1 and m.model_no = tenants.model_no)"
     );
     let row = of_tenant(sql, tenant)
         .bind(count)
@@ -179,7 +179,7 @@ async fn add(
     let sql = sql!(
         "insert into models (tenant_id, model_no, name, dimension)
          select $1, coalesce(max(model_no), 0) + 1, $2, $3 from models where tenant_id = $1
-         on conflict (tenant_id, name, dimension) do nothing"
+         on conflict do nothing"
     );
     of_tenant(sql, tenant)
         .bind(name)

@@ -27,16 +27,21 @@ use crate::{
 
 /// A file system in memory, of a few megabytes.
 #[derive(Debug)]
-struct SmallDisk {
-    folder: Arc<TempDir>,
+pub(crate) struct SmallDisk {
+    pub(crate) folder: Arc<TempDir>,
 }
 
 impl SmallDisk {
-    /// Mounts one; none where that is not allowed.
+    /// Mounts one of four megabytes; none where that is not allowed.
     fn mount() -> Option<Self> {
+        Self::mount_of("size=4m")
+    }
+
+    /// The same of another size.
+    pub(crate) fn mount_of(size: &str) -> Option<Self> {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let path = folder.path().to_str().unwrap();
-        let mounted = run("mount", &["-t", "tmpfs", "-o", "size=4m", "tmpfs", path]);
+        let mounted = run("mount", &["-t", "tmpfs", "-o", size, "tmpfs", path]);
         if !mounted {
             println!("skipped: this system lets us mount nothing");
         }
@@ -54,7 +59,7 @@ impl SmallDisk {
     }
 
     /// Leaves this many bytes free.
-    fn fill(&self, free: u64) -> PathBuf {
+    pub(crate) fn fill(&self, free: u64) -> PathBuf {
         let filler = self.folder.path().join("filler");
         let file = fs::File::create(&filler).unwrap();
         let mut written = 0;

@@ -2,7 +2,9 @@
 
 mod contract;
 mod faults;
+mod full;
 mod losses;
+mod nodes;
 mod schema;
 mod server;
 mod tls;

@@ -144,7 +144,7 @@ pub(super) async fn ensure_project(
     let sql = sql!(
         "insert into projects (tenant_id, project_no, name)
          select $1, coalesce(max(project_no), 0) + 1, $2 from projects where tenant_id = $1
-         on conflict (tenant_id, name) do nothing"
+         on conflict do nothing"
     );
     scoped(sql, scope).execute_later(connection).await
 }

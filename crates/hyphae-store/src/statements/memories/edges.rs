@@ -28,6 +28,34 @@ macro_rules! degree {
     };
 }
 
+/// The links of cell `$4` that a list names, as rows of `given`. What is not there, or not to be
+/// seen, is passed over.
+macro_rules! given_ends {
+    () => {
+        concat!(
+            "with ends (dst, weight, back) as materialized (
+                 select c.cell_id, ",
+            $crate::sql::either!(
+                "l.value ->> 1, l.value ->> 2",
+                "(l.value ->> 1)::float8, (l.value ->> 2)::boolean"
+            ),
+            " from ",
+            $crate::sql::either!(
+                "json_each($5) l",
+                "jsonb_array_elements($5::jsonb) l (value)"
+            ),
+            " cross join cells c on c.cell_id = ",
+            $crate::sql::either!("unhex(l.value ->> 0)", "decode(l.value ->> 0, 'hex')"),
+            " where c.status = 0 and c.cell_id <> $4 and ",
+            $crate::statements::scope::visible!("c."),
+            "), given (src, dst, weight) as materialized (
+                 select $4, dst, weight from ends
+                 union all
+                 select dst, $4, weight from ends where back)"
+        )
+    };
+}
+
 /// Links a cell with others, in both directions, and takes links away from those that then have
 /// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
 pub(crate) async fn connect(
@@ -95,31 +123,16 @@ async fn add(
     id: CellId,
     links: &[NewLink],
 ) -> Result<(), Fault> {
-    const SQL: Sql = sql!(
-        "with ends (dst, weight, back) as materialized (
-             select c.cell_id, ",
-        either!(
-            "l.value ->> 1, l.value ->> 2",
-            "(l.value ->> 1)::float8, (l.value ->> 2)::boolean"
-        ),
-        "
-             from ",
-        either!(
-            "json_each($5) l",
-            "jsonb_array_elements($5::jsonb) l (value)"
-        ),
-        "
-             cross join cells c on c.cell_id = ",
-        either!("unhex(l.value ->> 0)", "decode(l.value ->> 0, 'hex')"),
-        "
-             where c.status = 0 and c.cell_id <> $4 and ",
-        visible!("c."),
-        ")
-         insert into edges (tenant_id, src, kind, dst, weight)
-         select $1, $4, 0, dst, weight from ends
-         union all
-         select $1, dst, 0, $4, weight from ends where back
-         on conflict (tenant_id, src, kind, dst) do update set weight = excluded.weight"
+    const NEW: Sql = sql!(
+        given_ends!(),
+        " insert into edges (tenant_id, src, kind, dst, weight)
+         select $1, src, 0, dst, weight from given where true on conflict do nothing"
+    );
+    const KEPT: Sql = sql!(
+        given_ends!(),
+        " update edges set weight =
+             (select g.weight from given g where g.src = edges.src and g.dst = edges.dst)
+         where tenant_id = $1 and kind = 0 and (src, dst) in (select src, dst from given)"
     );
     let links: Vec<(String, f64, bool)> = links
         .iter()
@@ -131,11 +144,19 @@ async fn add(
             )
         })
         .collect();
-    scoped(SQL, scope)
-        .bind(id.uuid())
-        .bind(json(&links)?)
-        .execute_later(connection)
-        .await
+    let rows = links.len() + links.iter().filter(|(.., back)| *back).count();
+    let links = json(&links)?;
+    let query = |sql| scoped(sql, scope).bind(id.uuid()).bind(links.as_str());
+    if connection.is_far() {
+        // An answer that decides nothing need not be waited for.
+        query(KEPT).execute_later(connection).await?;
+        return query(NEW).execute_later(connection).await;
+    }
+    let done = query(NEW).execute(connection).await?;
+    if usize::try_from(done) != Ok(rows) {
+        query(KEPT).execute(connection).await?;
+    }
+    Ok(())
 }
 
 /// Takes links away from those of `ends` that have too many: all that are named in `drops`, then

@@ -16,7 +16,7 @@ use crate::{
     sql::{Connection, Row, Sql, each, sql},
     statements::{
         row::{Columns, from_time},
-        scope::{own_project, scoped, visible},
+        scope::{own_project, owned, scoped, visible},
     },
 };
 
@@ -31,21 +31,27 @@ pub(super) async fn confirm(
     if !verify(connection, scope, write, id, revision).await? {
         return Ok(Some(Committed::Changed(id)));
     }
-    let sql = sql!(
+    let first = sql!(
         "insert into confirmations
              (tenant_id, credential_id, cell_id, revision, confirmed_at, evidence)
-         values ($1, $3, $4, $5, $6, $7)
-         on conflict (tenant_id, cell_id, credential_id) do update
-         set revision = excluded.revision, confirmed_at = excluded.confirmed_at,
-             evidence = excluded.evidence"
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing"
     );
-    scoped(sql, scope)
-        .bind(id.uuid())
-        .bind(i64::from(revision))
-        .bind(from_time(write.at))
-        .bind(evidence)
-        .execute(connection)
-        .await?;
+    let again = sql!(
+        "update confirmations set revision = $4, confirmed_at = $5, evidence = $6
+         where tenant_id = $1 and credential_id = $2 and cell_id = $3"
+    );
+    for sql in [first, again] {
+        let done = owned(sql, scope.owner())
+            .bind(id.uuid())
+            .bind(i64::from(revision))
+            .bind(from_time(write.at))
+            .bind(evidence)
+            .execute(connection)
+            .await?;
+        if done > 0 {
+            break;
+        }
+    }
     ledger.touch([id.uuid()]);
     Ok(None)
 }
@@ -111,29 +117,38 @@ pub(super) async fn keep_key(
     cell: CellId,
     ledger: &mut Ledger,
 ) -> Result<Stop, Fault> {
-    // A key of a cell that is no longer to be seen is free again.
-    const SQL: Sql = sql!(
+    const FIRST: Sql = sql!(
         "insert into store_keys (tenant_id, credential_id, key, project_no, cell_id)
          select $1, $3, $4, ",
         own_project!(),
         ", cell_id from cells where cell_id = $5 and ",
         visible!(""),
-        " on conflict (tenant_id, credential_id, key, project_no) do update
-         set cell_id = excluded.cell_id"
+        " on conflict do nothing"
+    );
+    // A key of a cell that is no longer to be seen is free again.
+    const AGAIN: Sql = sql!(
+        "update store_keys set cell_id = $5
+         where tenant_id = $1 and credential_id = $3 and key = $4 and project_no = ",
+        own_project!(),
+        " and exists (select 1 from cells where cell_id = $5 and ",
+        visible!(""),
+        ")"
     );
     if let Some(used) = cell_of_key(connection, scope, key).await? {
         return Ok(Some(Committed::KeyUsed(used)));
     }
-    let done = scoped(SQL, scope)
-        .bind(key.as_slice())
-        .bind(cell.uuid())
-        .execute(connection)
-        .await?;
-    if done == 0 {
-        return Ok(Some(Committed::Changed(cell)));
+    for sql in [FIRST, AGAIN] {
+        let done = scoped(sql, scope)
+            .bind(key.as_slice())
+            .bind(cell.uuid())
+            .execute(connection)
+            .await?;
+        if done > 0 {
+            ledger.touch([cell.uuid()]);
+            return Ok(None);
+        }
     }
-    ledger.touch([cell.uuid()]);
-    Ok(None)
+    Ok(Some(Committed::Changed(cell)))
 }
 
 /// Returns the cell that the scope's credential stored under a key and that the scope sees, the

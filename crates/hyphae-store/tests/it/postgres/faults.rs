@@ -36,6 +36,19 @@ async fn a_server_that_is_down_is_named() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_too_old_is_told_which_one_is_not() {
+    let Some(mut server) = Server::new(Release::TooOld, &["-A", "trust"]) else {
+        return;
+    };
+    server.start("");
+    let error = refusal(&server.url()).await;
+    assert!(
+        error.contains("is Postgres 14.") && error.contains("; 15 is the oldest"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_wrong_password_and_a_missing_database_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let password = folder.path().join("password");

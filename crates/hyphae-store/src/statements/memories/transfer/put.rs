@@ -262,7 +262,7 @@ impl Taking {
             "insert into edges (tenant_id, edge_id, src, kind, dst, weight, author,
                  created_at, reason, active)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-             on conflict (tenant_id, src, kind, dst) do nothing"
+             on conflict do nothing"
         );
         let done = of_tenant(sql, self.tenant)
             .bind(relation.id.uuid())
