@@ -49,6 +49,34 @@ async fn a_server_that_is_too_old_is_told_which_one_is_not() {
 }
 
 #[tokio::test]
+async fn a_server_without_a_connection_left_says_so_and_is_used_when_there_is_one() {
+    let Some(mut server) = Server::new(Release::Oldest, &["-A", "trust"]) else {
+        return;
+    };
+    server.start("-c max_connections=3 -c superuser_reserved_connections=0 -c max_wal_senders=0");
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let (client, connection) = tokio_postgres::connect(&server.url(), NoTls).await.unwrap();
+        others.push((client, tokio::spawn(connection)));
+    }
+    let error = refusal(&server.url()).await;
+    assert!(error.contains("has no connection left"), "{error}");
+    for (client, running) in others {
+        drop(client);
+        running.await.unwrap().unwrap();
+    }
+    // A server forgets a connection a moment after its end.
+    let address = PostgresAddress::parse(&server.url()).unwrap();
+    let store = loop {
+        match Store::create_on_server(&address, PostgresOptions::default()).await {
+            Ok(store) => break store,
+            Err(error) => assert!(error.to_string().contains("no connection left"), "{error}"),
+        }
+    };
+    store.default_tenant().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_wrong_password_and_a_missing_database_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let password = folder.path().join("password");
