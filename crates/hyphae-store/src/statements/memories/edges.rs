@@ -29,7 +29,8 @@ macro_rules! degree {
 }
 
 /// The links of cell `$4` that a list names, as rows of `given`. What is not there, or not to be
-/// seen, is passed over.
+/// seen, is passed over. `offset 0` has Postgres look for each end by its id, whatever it
+/// believes of the number of cells; it learns that once a minute.
 macro_rules! given_ends {
     () => {
         concat!(
@@ -44,10 +45,13 @@ macro_rules! given_ends {
                 "json_each($5) l",
                 "jsonb_array_elements($5::jsonb) l (value)"
             ),
-            " cross join cells c on c.cell_id = ",
+            " cross join ",
+            $crate::sql::either!("cells c on", "lateral (select c.cell_id from cells c where"),
+            " c.cell_id = ",
             $crate::sql::either!("unhex(l.value ->> 0)", "decode(l.value ->> 0, 'hex')"),
-            " where c.status = 0 and c.cell_id <> $4 and ",
+            " and c.status = 0 and c.cell_id <> $4 and ",
             $crate::statements::scope::visible!("c."),
+            $crate::sql::either!("", " offset 0) c on true"),
             "), given (src, dst, weight) as materialized (
                  select $4, dst, weight from ends
                  union all
@@ -132,7 +136,12 @@ async fn add(
         given_ends!(),
         " update edges set weight =
              (select g.weight from given g where g.src = edges.src and g.dst = edges.dst)
-         where tenant_id = $1 and kind = 0 and (src, dst) in (select src, dst from given)"
+         where tenant_id = $1 and kind = 0 and (src, dst) in (select src, dst from given)",
+        either!(
+            "",
+            " and src = any (array (select src from given))
+              and dst = any (array (select dst from given))"
+        )
     );
     let links: Vec<(String, f64, bool)> = links
         .iter()
