@@ -46,6 +46,33 @@ fn what_one_person_stores_another_finds() {
 }
 
 #[test]
+fn ten_people_who_begin_at_once_make_the_tables_once_and_ten_keys() {
+    let Some(world) = World::empty_on(Release::Newest) else {
+        return;
+    };
+    let address = world.address().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                let home = World::empty();
+                let mut command = home.hyphae();
+                command.env("DATABASE_URL", &address).arg("init");
+                run(command, "").well();
+                let mut command = home.hyphae();
+                command.env("DATABASE_URL", &address);
+                command.args(["console", "/store", "begun at the same time"]);
+                run(command, "").well();
+            });
+        }
+    });
+    let counted = world.sql(
+        "select (select count(*) from hyphae_schema), (select count(*) from settings),
+             (select count(*) from tenants), (select count(*) from credentials)",
+    );
+    assert_eq!(counted, "1|1|1|10");
+}
+
+#[test]
 fn everything_moves_from_a_file_to_a_server_and_back() {
     let Some(server) = World::on(Release::Oldest) else {
         return;
