@@ -243,9 +243,9 @@ impl Store {
         }
         let begun = Instant::now();
         let owner = holder.owner;
-        let good = self
-            .read_from_pool(async |connection| is_good(connection, owner).await)
-            .await?;
+        // Rarely asked, and large.
+        let asked = self.read_from_pool(async |connection| is_good(connection, owner).await);
+        let good = Box::pin(asked).await?;
         if !good {
             return Err(StoreError::Revoked.into());
         }
@@ -321,8 +321,7 @@ impl Store {
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         // A read does no harm before it is known that the key is still good.
-        let check = Box::pin(self.check_holder());
-        let (good, read) = tokio::join!(check, self.read_from_pool(work));
+        let (good, read) = tokio::join!(self.check_holder(), self.read_from_pool(work));
         good.and(read)
     }
 

@@ -53,8 +53,7 @@ impl Memories {
             });
         }
         let mut next = patched(&cell, content, patch)?;
-        let (_, conflicts) = self.marked(scope, &[id]).await?;
-        let conflict = conflicts.get(&id).copied();
+        let conflict = self.conflicts_of(scope, &[id]).await?.get(&id).copied();
         if next == cell {
             return Ok(Updated {
                 id,

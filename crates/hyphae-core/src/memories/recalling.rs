@@ -229,19 +229,25 @@ impl Memories {
         if ids.is_empty() {
             return Ok((Vec::new(), HashMap::new()));
         }
-        let (cells, open) = tokio::join!(
-            self.store.cells(scope, ids),
-            self.store.open_conflicts(scope, ids, None, DEEPEST)
-        );
-        let (cells, open) = (cells?, open?);
+        let (cells, conflicts) =
+            tokio::join!(self.store.cells(scope, ids), self.conflicts_of(scope, ids));
+        Ok((cells?, conflicts?))
+    }
+
+    /// Returns an open conflict of each of some cells, at least one, that is part of one.
+    pub(super) async fn conflicts_of(
+        &self,
+        scope: &Scope,
+        ids: &[CellId],
+    ) -> Result<HashMap<CellId, ConflictId>, MemoryError> {
+        let open = self.store.open_conflicts(scope, ids, None, DEEPEST).await?;
         let wanted: HashSet<CellId> = ids.iter().copied().collect();
         // The oldest of several stays.
         let sides = open
             .iter()
             .rev()
             .flat_map(|conflict| [(conflict.left, conflict.id), (conflict.right, conflict.id)]);
-        let conflicts = sides.filter(|(cell, _)| wanted.contains(cell)).collect();
-        Ok((cells, conflicts))
+        Ok(sides.filter(|(cell, _)| wanted.contains(cell)).collect())
     }
 }
 

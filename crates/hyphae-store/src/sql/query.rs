@@ -93,6 +93,20 @@ impl<'q> Query<'q> {
         }
     }
 
+    /// Runs the statement and, if it wrote no row, another; returns how many rows were written. An
+    /// insert with `on conflict do nothing` and an update are what `do update` is elsewhere: it
+    /// names columns, which tables that lie on other servers cannot have.
+    pub(crate) async fn execute_or(
+        self,
+        other: Query<'_>,
+        connection: &mut Connection,
+    ) -> Result<u64, Fault> {
+        match self.execute(connection).await? {
+            0 => other.execute(connection).await,
+            written => Ok(written),
+        }
+    }
+
     /// Runs a statement of a transaction whose answer decides nothing. To a server it goes with
     /// the next one that is waited for, which spares a way, and which fails if this one does.
     pub(crate) async fn execute_later(self, connection: &mut Connection) -> Result<(), Fault> {

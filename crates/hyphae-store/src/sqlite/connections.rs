@@ -246,18 +246,18 @@ where
     match work(connection).await {
         Ok(Verdict::Commit(value)) => {
             if let Err(gone) = may_commit() {
-                Query::new(sql!("rollback")).execute(connection).await?;
+                connection.roll_back().await?;
                 return Err(gone.into());
             }
             Query::new(sql!("commit")).execute(connection).await?;
             Ok(value)
         }
         Ok(Verdict::Rollback(value)) => {
-            Query::new(sql!("rollback")).execute(connection).await?;
+            connection.roll_back().await?;
             Ok(value)
         }
         Err(fault) if fault.is_harmless() => {
-            Query::new(sql!("rollback")).execute(connection).await?;
+            connection.roll_back().await?;
             Err(fault)
         }
         Err(fault) => Err(fault),

@@ -60,6 +60,29 @@ macro_rules! given_ends {
     };
 }
 
+/// Holds for the semantic links that the rows of a list `(src, dst)` name. Postgres is led to them
+/// by their ends: as long as it believes that there are few links (it looks once a minute), it
+/// would rather read all of them.
+macro_rules! named_in {
+    ($list:literal) => {
+        concat!(
+            "tenant_id = $1 and kind = 0 and (src, dst) in (select src, dst from ",
+            $list,
+            ")",
+            $crate::sql::either!(
+                "",
+                concat!(
+                    " and src = any (array (select src from ",
+                    $list,
+                    ")) and dst = any (array (select dst from ",
+                    $list,
+                    "))"
+                )
+            )
+        )
+    };
+}
+
 /// Links a cell with others, in both directions, and takes links away from those that then have
 /// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
 pub(crate) async fn connect(
@@ -136,12 +159,8 @@ async fn add(
         given_ends!(),
         " update edges set weight =
              (select g.weight from given g where g.src = edges.src and g.dst = edges.dst)
-         where tenant_id = $1 and kind = 0 and (src, dst) in (select src, dst from given)",
-        either!(
-            "",
-            " and src = any (array (select src from given))
-              and dst = any (array (select dst from given))"
-        )
+         where ",
+        named_in!("given")
     );
     let links: Vec<(String, f64, bool)> = links
         .iter()
@@ -171,8 +190,7 @@ async fn add(
 /// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
 /// the weakest, of equal ones the link to the younger cell.
 ///
-/// Postgres is told which way to go, cell by cell: as long as it believes that there are few links
-/// (it looks once a minute), it would rather read all of them for each.
+/// `offset 0` has Postgres go cell by cell, for the reason given at [`named_in`].
 async fn prune(
     connection: &mut Connection,
     scope: &Scope,
@@ -216,13 +234,8 @@ async fn prune(
                  from crowd
              ) ranked where dropped or place > degree
          )
-         delete from edges where tenant_id = $1 and kind = 0 and (src, dst) in (
-             select src, dst from gone)",
-        either!(
-            "",
-            " and src = any (array (select src from gone))
-              and dst = any (array (select dst from gone))"
-        )
+         delete from edges where ",
+        named_in!("gone")
     );
     bounded(SQL, scope)
         .bind(uuids(ends))

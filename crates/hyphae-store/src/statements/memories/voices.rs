@@ -40,18 +40,14 @@ pub(super) async fn confirm(
         "update confirmations set revision = $4, confirmed_at = $5, evidence = $6
          where tenant_id = $1 and credential_id = $2 and cell_id = $3"
     );
-    for sql in [first, again] {
-        let done = owned(sql, scope.owner())
+    let query = |sql| {
+        owned(sql, scope.owner())
             .bind(id.uuid())
             .bind(i64::from(revision))
             .bind(from_time(write.at))
             .bind(evidence)
-            .execute(connection)
-            .await?;
-        if done > 0 {
-            break;
-        }
-    }
+    };
+    query(first).execute_or(query(again), connection).await?;
     ledger.touch([id.uuid()]);
     Ok(None)
 }
@@ -137,18 +133,13 @@ pub(super) async fn keep_key(
     if let Some(used) = cell_of_key(connection, scope, key).await? {
         return Ok(Some(Committed::KeyUsed(used)));
     }
-    for sql in [FIRST, AGAIN] {
-        let done = scoped(sql, scope)
-            .bind(key.as_slice())
-            .bind(cell.uuid())
-            .execute(connection)
-            .await?;
-        if done > 0 {
-            ledger.touch([cell.uuid()]);
-            return Ok(None);
-        }
+    let query = |sql| scoped(sql, scope).bind(key.as_slice()).bind(cell.uuid());
+    let done = query(FIRST).execute_or(query(AGAIN), connection).await?;
+    if done == 0 {
+        return Ok(Some(Committed::Changed(cell)));
     }
-    Ok(Some(Committed::Changed(cell)))
+    ledger.touch([cell.uuid()]);
+    Ok(None)
 }
 
 /// Returns the cell that the scope's credential stored under a key and that the scope sees, the
