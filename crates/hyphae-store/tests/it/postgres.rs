@@ -1,5 +1,6 @@
 //! What only a server can do, and the suite over it.
 
+mod between;
 mod contract;
 mod faults;
 mod full;

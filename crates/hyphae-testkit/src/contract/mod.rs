@@ -233,6 +233,17 @@ macro_rules! memory_contract {
 #[macro_export]
 macro_rules! session_contract {
     ($factory:path) => {
+        $crate::one_writer_session_contract!($factory);
+        $crate::contract_tests! { sessions, $factory, Subject
+            appends_at_once_keep_every_entry_and_each_append_whole
+        }
+    };
+}
+
+/// The same but for appends to one session at the same instant.
+#[macro_export]
+macro_rules! one_writer_session_contract {
+    ($factory:path) => {
         $crate::contract_tests! { sessions, $factory, Subject
             a_session_comes_back_with_every_field
             a_directory_that_is_no_text_comes_back
@@ -242,7 +253,6 @@ macro_rules! session_contract {
             a_transcript_keeps_every_kind_of_entry_in_order
             a_transcript_is_read_in_pages
             an_append_sets_the_time_and_the_first_title
-            appends_at_once_keep_every_entry_and_each_append_whole
             a_dropped_append_leaves_all_or_nothing
             a_fork_has_the_past_and_its_own_future
             a_deleted_session_is_gone_with_its_transcript

@@ -1,11 +1,8 @@
 //! Connections and servers that go away: what was acknowledged is there, and once.
 
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use hyphae_core::{
@@ -18,12 +15,11 @@ use hyphae_testkit::{
     contract::fixture::{World, insert, project},
     postgres::{Release, Server},
 };
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixListener, UnixStream},
-};
 
-use super::server::{OnServer, Over};
+use super::{
+    between::{Between, Fate, Watcher},
+    server::{OnServer, Over},
+};
 
 async fn create(url: &str) -> Store {
     let address = PostgresAddress::parse(url).unwrap();
@@ -117,98 +113,59 @@ async fn a_server_that_is_killed_keeps_what_it_acknowledged_once() {
 }
 
 /// What happens to a commit on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Loss {
-    /// It never arrives.
-    Question,
-    /// It arrives, and the answer does not.
-    Answer,
+/// Loses one commit.
+struct Lossy {
+    fate: Fate,
+    armed: AtomicBool,
 }
 
-/// Stands between a store and its server and loses one commit.
-async fn lossy(
-    listener: UnixListener,
-    server: std::path::PathBuf,
-    loss: Loss,
-    armed: Arc<AtomicBool>,
-) {
-    loop {
-        let (mut near, _) = listener.accept().await.unwrap();
-        let (server, armed) = (server.clone(), Arc::clone(&armed));
-        tokio::spawn(async move {
-            let mut far = UnixStream::connect(&server).await.unwrap();
-            let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
-            loop {
-                tokio::select! {
-                    read = near.read(&mut asked) => {
-                        let Some(length) = read.ok().filter(|length| *length > 0) else { return };
-                        let is_commit = asked[..length].windows(7).any(|part| part == b"commit\0");
-                        if is_commit && armed.swap(false, Ordering::Relaxed) {
-                            if loss == Loss::Answer {
-                                far.write_all(&asked[..length]).await.unwrap();
-                                let mut all = Vec::new();
-                                while !all.windows(7).any(|part| part == b"COMMIT\0") {
-                                    let length = far.read(&mut answered).await.unwrap();
-                                    assert!(length > 0, "the server has gone away");
-                                    all.extend_from_slice(&answered[..length]);
-                                }
-                            }
-                            return;
-                        }
-                        far.write_all(&asked[..length]).await.unwrap();
-                    }
-                    read = far.read(&mut answered) => {
-                        let Some(length) = read.ok().filter(|length| *length > 0) else { return };
-                        near.write_all(&answered[..length]).await.unwrap();
-                    }
-                }
-            }
-        });
+impl Watcher for Lossy {
+    fn asked(&self, _connection: usize, bytes: &[u8]) -> Fate {
+        let is_commit = bytes.windows(7).any(|part| part == b"commit\0");
+        if is_commit && self.armed.swap(false, Ordering::Relaxed) {
+            self.fate
+        } else {
+            Fate::Passes
+        }
     }
 }
 
 /// Loses a commit and returns whether it was acknowledged and whether it was kept.
-async fn lose(loss: Loss) -> Option<(bool, bool)> {
+async fn lose(fate: Fate) -> Option<(bool, bool)> {
     let server = OnServer::new(Release::Newest).await?;
     let world = World::new(&server).await;
     let scope = world.owner().await.in_project(project("p"));
-    let url = server.database.url();
-    let (_, host) = url.split_once("host=").unwrap();
-    let host = host.split('&').next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-    let armed = Arc::new(AtomicBool::new(true));
-    let far = Path::new(host).join(".s.PGSQL.5432");
-    let between = tokio::spawn(lossy(listener, far, loss, Arc::clone(&armed)));
-    let url = url.replace(host, folder.path().to_str().unwrap());
-    let address = PostgresAddress::parse(&url).unwrap();
-    let store = Store::connect(&address, PostgresOptions::default())
+    let lossy = Arc::new(Lossy {
+        fate,
+        armed: AtomicBool::new(true),
+    });
+    let between = Between::new(&server.database.url(), Arc::clone(&lossy));
+    let store = Store::connect(&between.address(), PostgresOptions::default())
         .await
         .unwrap();
     let new = world.cell(&scope, "lost?");
     let write = world.write(Action::Store, vec![insert(&new)]);
     let done = store.commit(&scope, &write).await;
-    assert!(!armed.load(Ordering::Relaxed), "no commit came by");
+    assert!(!lossy.armed.load(Ordering::Relaxed), "no commit came by");
     let acknowledged = done.is_ok_and(Committed::is_done);
     let kept = world.find(&scope, new.cell.id).await.is_some();
     // Whatever it was, doing it again comes to one memory.
     let again = store.commit(&scope, &write).await;
     assert_eq!(again.is_ok_and(Committed::is_done), !kept);
     assert_eq!(world.recallable(&scope).await, [new.cell.id]);
-    between.abort();
     Some((acknowledged, kept))
 }
 
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_acknowledged_because_it_was_kept() {
-    if let Some(outcome) = lose(Loss::Answer).await {
+    if let Some(outcome) = lose(Fate::Unanswered(b"COMMIT\0")).await {
         assert_eq!(outcome, (true, true));
     }
 }
 
 #[tokio::test]
 async fn a_commit_that_never_arrives_is_not_acknowledged_and_not_kept() {
-    if let Some(outcome) = lose(Loss::Question).await {
+    if let Some(outcome) = lose(Fate::Lost).await {
         assert_eq!(outcome, (false, false));
     }
 }

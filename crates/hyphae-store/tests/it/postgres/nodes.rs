@@ -110,21 +110,7 @@ mod memories {
 
 /// All but appends to one session at the same instant, of which some may be told to try again.
 mod sessions {
-    hyphae_testkit::contract_tests! { sessions, crate::postgres::nodes::spread_out, Subject
-        a_session_comes_back_with_every_field
-        a_directory_that_is_no_text_comes_back
-        an_id_is_given_to_one_session_only
-        sessions_are_listed_newest_first_in_pages
-        a_page_begins_behind_a_session_that_is_gone
-        a_transcript_keeps_every_kind_of_entry_in_order
-        a_transcript_is_read_in_pages
-        an_append_sets_the_time_and_the_first_title
-        a_dropped_append_leaves_all_or_nothing
-        a_fork_has_the_past_and_its_own_future
-        a_deleted_session_is_gone_with_its_transcript
-        a_foreign_session_and_an_unknown_one_are_the_same
-        a_second_handle_sees_sessions_at_once
-    }
+    hyphae_testkit::one_writer_session_contract!(crate::postgres::nodes::spread_out);
 }
 
 mod credentials {

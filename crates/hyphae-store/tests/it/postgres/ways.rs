@@ -1,9 +1,6 @@
 //! How often a process and its server wait for each other.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use hyphae_core::{
     audit::Via,
@@ -18,56 +15,45 @@ use hyphae_testkit::{
     contract::fixture::{World, project},
     postgres::Release,
 };
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixListener, UnixStream},
+
+use super::{
+    between::{Between, Fate, Watcher},
+    server::OnServer,
 };
 
-use super::server::OnServer;
+/// Counts, for each connection, what was asked after an answer was waited for.
+#[derive(Default)]
+struct Ways(Mutex<Vec<Connection>>);
 
-/// Questions that were sent on each connection after an answer was waited for.
-type Ways = Arc<Mutex<Vec<usize>>>;
+#[derive(Default)]
+struct Connection {
+    ways: usize,
+    waits: bool,
+}
 
-/// Stands between a store and its server and counts.
-async fn count(listener: UnixListener, server: PathBuf, ways: Ways) {
-    loop {
-        let (mut near, _) = listener.accept().await.unwrap();
-        let mut far = UnixStream::connect(&server).await.unwrap();
-        let ways = Arc::clone(&ways);
-        let at = {
-            let mut ways = ways.lock().unwrap();
-            ways.push(0);
-            ways.len() - 1
-        };
-        tokio::spawn(async move {
-            let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
-            let mut waits = false;
-            loop {
-                tokio::select! {
-                    read = near.read(&mut asked) => {
-                        let Some(length) = read.ok().filter(|length| *length > 0) else { return };
-                        if !std::mem::replace(&mut waits, true) {
-                            ways.lock().unwrap()[at] += 1;
-                        }
-                        far.write_all(&asked[..length]).await.unwrap();
-                    }
-                    read = far.read(&mut answered) => {
-                        let Some(length) = read.ok().filter(|length| *length > 0) else { return };
-                        waits = false;
-                        near.write_all(&answered[..length]).await.unwrap();
-                    }
-                }
-            }
-        });
+impl Watcher for Ways {
+    fn asked(&self, connection: usize, _bytes: &[u8]) -> Fate {
+        let mut all = self.0.lock().unwrap();
+        if connection >= all.len() {
+            all.resize_with(connection + 1, Connection::default);
+        }
+        let here = &mut all[connection];
+        if !std::mem::replace(&mut here.waits, true) {
+            here.ways += 1;
+        }
+        Fate::Passes
+    }
+
+    fn answered(&self, connection: usize) {
+        self.0.lock().unwrap()[connection].waits = false;
     }
 }
 
 /// Returns what was counted on each connection, and begins again.
 fn counted(ways: &Ways) -> Vec<usize> {
-    let mut ways = ways.lock().unwrap();
-    let counted = ways.clone();
-    ways.fill(0);
-    counted
+    let mut all = ways.0.lock().unwrap();
+    let ways = all.iter_mut().map(|here| std::mem::take(&mut here.ways));
+    ways.collect()
 }
 
 /// The clock also makes the ids.
@@ -97,16 +83,9 @@ async fn a_recall_waits_twice_at_the_most_and_a_store_not_for_every_statement() 
     };
     let owner: Owner = World::new(&server).await.owner().await;
     let url = server.database.url();
-    let (_, host) = url.split_once("host=").unwrap();
-    let host = host.split('&').next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-    let ways = Ways::default();
-    let far = PathBuf::from(host).join(".s.PGSQL.5432");
-    let between = tokio::spawn(count(listener, far, Arc::clone(&ways)));
-    let through = url.replace(host, folder.path().to_str().unwrap());
-    let address = PostgresAddress::parse(&through).unwrap();
-    let store = Store::connect(&address, PostgresOptions::default()).await;
+    let ways = Arc::new(Ways::default());
+    let between = Between::new(&url, Arc::clone(&ways));
+    let store = Store::connect(&between.address(), PostgresOptions::default()).await;
     let store = store.unwrap().acting_for(owner);
     store.default_tenant().await.unwrap();
     let here = memories(store, 1_800_000_000);
@@ -150,5 +129,4 @@ async fn a_recall_waits_twice_at_the_most_and_a_store_not_for_every_statement() 
         .unwrap();
     let stored: usize = counted(&ways).iter().sum();
     assert!(stored <= 6, "{stored}");
-    between.abort();
 }
