@@ -1,4 +1,4 @@
-//! A clock that moves when it is told to.
+//! A clock that moves when it is told to, and the real one for measurements.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -58,6 +58,20 @@ impl Clock for ManualClock {
         let millis = u128::try_from(state.now.as_millisecond()).unwrap_or(0);
         // The layout of version 7: 48 bits of time, version, variant, and a number that counts.
         Uuid::from_u128(millis << 80 | 0x7 << 76 | 0x2 << 62 | u128::from(state.ids))
+    }
+}
+
+/// The system's clock, for measurements; tests use [`ManualClock`].
+#[derive(Debug, Clone, Copy)]
+pub struct WallClock;
+
+impl Clock for WallClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn new_id(&self) -> Uuid {
+        Uuid::now_v7()
     }
 }
 

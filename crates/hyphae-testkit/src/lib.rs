@@ -1,7 +1,7 @@
 //! Fakes for tests: a clock that is set by hand, a store of sessions and a queue of
 //! gossip in memory, an agent that
 //! follows a script; makers of cells; and the contracts that adapters are held to. No fake
-//! sleeps, and none reads a clock or randomness.
+//! sleeps, and none reads a clock or randomness; measurements have the real clock.
 
 pub mod contract;
 pub mod made_up;
@@ -14,7 +14,7 @@ mod gossip;
 mod sessions;
 
 pub use agent::ScriptedAgent;
-pub use clock::ManualClock;
+pub use clock::{ManualClock, WallClock};
 pub use embedder::WordEmbedder;
 pub use gossip::MemoryGossip;
 pub use sessions::{MemorySessions, Transcripts};

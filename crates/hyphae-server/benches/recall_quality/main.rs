@@ -29,12 +29,13 @@ use hyphae_core::{
     credential::{ApiKey, Credential},
     ids::{CellId, CredentialId, SessionId, TenantId},
     memories::{HitCount, Memories, NewMemory, RecallRequest},
-    ports::{Clock, CredentialStore, EmbedError, Embedder, EmbeddingModel},
+    ports::{CredentialStore, EmbedError, Embedder, EmbeddingModel},
     recall::{Filter, Scoring},
     scope::{Owner, Project, Scope},
 };
 use hyphae_embed::BuiltIn;
 use hyphae_store::{PostgresAddress, PostgresOptions, SqliteOptions, Store};
+use hyphae_testkit::WallClock;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -387,18 +388,5 @@ impl Embedder for Remembering {
             vectors.push(vector);
         }
         Ok(vectors)
-    }
-}
-
-#[derive(Debug)]
-struct WallClock;
-
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-
-    fn new_id(&self) -> Uuid {
-        Uuid::now_v7()
     }
 }

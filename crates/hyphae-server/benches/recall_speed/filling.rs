@@ -120,7 +120,10 @@ async fn write(
         .map(|n| filled.scope(&format!("/other/{n}")))
         .collect::<anyhow::Result<_>>()?;
     let samples: Vec<NewCell> = (0..1000)
-        .map(|n| cell(&others[0], model, &corpus.memory(3_000_000_000 + n), None))
+        .map(|n| {
+            let drawn = corpus.memory(3_000_000_000 + n);
+            cell(&others[0], model, &drawn, None, day(&drawn)?)
+        })
         .collect::<anyhow::Result<_>>()?;
     let wanted: u64 = parts.iter().map(|part| part.size).sum();
     let total = total.max(wanted);
@@ -138,7 +141,7 @@ async fn write(
         if let Some((part, scope)) = chosen {
             let drawn = corpus.memory(part.first + place);
             let before = place.checked_sub(1).map(|n| corpus.memory(part.first + n));
-            let new = cell(scope, model, &drawn, before.as_ref())?;
+            let new = cell(scope, model, &drawn, before.as_ref(), day(&drawn)?)?;
             keep(store, scope, new).await?;
         } else {
             let scope = &others[(place % 1000) as usize];
@@ -149,20 +152,24 @@ async fn write(
     Ok(())
 }
 
+/// Returns a day of the last two years. The words of a date are those of some hundred memories of
+/// a large project.
+fn day(drawn: &Drawn) -> anyhow::Result<Timestamp> {
+    let days = i64::from(drawn.text.len() as u32 * 7 % 600);
+    let at = Timestamp::now().checked_sub((24 * days).hours());
+    at.context("a day of the last two years")
+}
+
 /// Makes a cell as [`Memories::store`](hyphae_core::memories::Memories::store) would, without links.
-fn cell(
+pub(crate) fn cell(
     scope: &Scope,
     model: &ChosenModel,
     drawn: &Drawn,
     before: Option<&Drawn>,
+    at: Timestamp,
 ) -> anyhow::Result<NewCell> {
     let content = Content::new(&drawn.text)?;
     let before = before.map(|drawn| Content::new(&drawn.text)).transpose()?;
-    // The words of a date are those of some hundred memories of a large project.
-    let days = i64::from(drawn.text.len() as u32 * 7 % 600);
-    let at = Timestamp::now()
-        .checked_sub((24 * days).hours())
-        .context("a day of the last two years")?;
     let terms = recall::terms_of(content.as_str());
     let vector = Vector::quantise(&drawn.vector);
     Ok(NewCell {

@@ -22,28 +22,25 @@ mod baseline;
 mod corpus;
 mod figures;
 mod filling;
+mod known;
 mod storing;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Context;
-use async_trait::async_trait;
 use hyphae_core::{
     cell::Fingerprint,
     ids::CellId,
-    memories::{HitCount, Memories, RecallRequest},
-    ports::{ChosenModel, Clock, EmbedError, Embedder, EmbeddingModel, MemoryStore, Sequence},
+    ports::{Embedder, MemoryStore, Sequence},
     recall::{self, Filter, ProjectIndex, Query, Scoring, When},
 };
-use hyphae_embed::BuiltIn;
-use hyphae_store::Store;
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use baseline::Baseline;
 use corpus::{Corpus, Drawn};
 use figures::{Times, cpu_ms, median, spread};
 use filling::{Filled, Part};
+use known::{Known, asked, memories};
 
 const DIMENSION: usize = 384;
 const ROUNDS: usize = 5;
@@ -85,26 +82,26 @@ async fn main() -> anyhow::Result<()> {
     storing::storing().await?;
 
     let corpus = Corpus::new(DIMENSION);
-    let embedder = Arc::new(Known::new(&corpus));
-    let filled = filling::fill(&path, &corpus, &embedder.chosen(), &PARTS, cells).await?;
+    let questions = Questions::new(&corpus);
+    let filled = filling::fill(&path, &corpus, &Known::chosen(), &PARTS, cells).await?;
     println!("\n{cells} cells in one store");
-    nothing_to_recall(&filled, &embedder).await?;
+    nothing_to_recall(&filled, &questions).await?;
     for part in PARTS {
-        first_recalls(&filled, part, &embedder).await?;
+        first_recalls(&filled, part, &questions).await?;
     }
     for part in PARTS {
-        recalls(&filled, part, &corpus, &embedder).await?;
-        parts_of_a_recall(&filled, part, &embedder).await?;
+        recalls(&filled, part, &corpus, &questions).await?;
+        parts_of_a_recall(&filled, part, &questions).await?;
     }
     Ok(())
 }
 
 /// A whole recall in a project without memories: all but the scan and the reading of cells.
-async fn nothing_to_recall(filled: &Filled, embedder: &Arc<Known>) -> anyhow::Result<()> {
-    let memories = memories(filled.open().await?, embedder);
+async fn nothing_to_recall(filled: &Filled, questions: &Questions) -> anyhow::Result<()> {
+    let memories = memories(filled.open().await?, &questions.embedder);
     let scope = filled.scope("/srv/empty")?;
     let mut times = Times::default();
-    for question in embedder.of(PARTS[0]).iter().cycle().take(500) {
+    for question in questions.of(PARTS[0]).iter().cycle().take(500) {
         let recalled = times
             .take(memories.recall(&scope, &asked(question)))
             .await?;
@@ -125,13 +122,13 @@ async fn nothing_to_recall(filled: &Filled, embedder: &Arc<Known>) -> anyhow::Re
 async fn first_recalls(
     filled: &Filled,
     part: Part<'_>,
-    embedder: &Arc<Known>,
+    questions: &Questions,
 ) -> anyhow::Result<()> {
     let rounds = if part.size > 50_000 { 5 } else { 15 };
     let scope = filled.scope(part.project)?;
     let mut times = Times::default();
-    for question in embedder.of(part).iter().take(rounds) {
-        let memories = memories(filled.open().await?, embedder);
+    for question in questions.of(part).iter().take(rounds) {
+        let memories = memories(filled.open().await?, &questions.embedder);
         let recalled = times
             .take(memories.recall(&scope, &asked(question)))
             .await?;
@@ -154,11 +151,11 @@ async fn recalls(
     filled: &Filled,
     part: Part<'_>,
     corpus: &Corpus,
-    embedder: &Arc<Known>,
+    questions: &Questions,
 ) -> anyhow::Result<()> {
-    let memories = memories(filled.open().await?, embedder);
+    let memories = memories(filled.open().await?, &questions.embedder);
     let scope = filled.scope(part.project)?;
-    let questions = embedder.of(part);
+    let questions = questions.of(part);
     let drawn = (0..part.size).map(|n| corpus.memory(part.first + n));
     let mut baseline = Baseline::start(drawn, questions, DIMENSION)?;
     memories.recall(&scope, &asked(&questions[0])).await?;
@@ -180,7 +177,7 @@ async fn recalls(
             let recalled = times
                 .take(memories.recall(&scope, &asked(question)))
                 .await?;
-            let about = format!("case{}", embedder.about(part, n));
+            let about = format!("case{}", subject(part, n));
             let is_it = |text: &str| text.rsplit(' ').next() == Some(&about);
             found += usize::from(
                 recalled
@@ -234,15 +231,15 @@ async fn recalls(
 async fn parts_of_a_recall(
     filled: &Filled,
     part: Part<'_>,
-    embedder: &Arc<Known>,
+    questions: &Questions,
 ) -> anyhow::Result<()> {
     let store = filled.open().await?;
     let scope = filled.scope(part.project)?;
-    let scoring = Scoring::for_model(&embedder.model.calibration);
+    let scoring = Scoring::for_model(&questions.embedder.model().calibration);
     let mut index = ProjectIndex::new(DIMENSION);
     loop {
         let changes = store
-            .changes(&scope, index.upto(), 4096, &embedder.chosen())
+            .changes(&scope, index.upto(), 4096, &Known::chosen())
             .await?;
         if changes.is_empty() {
             break;
@@ -257,8 +254,8 @@ async fn parts_of_a_recall(
     let (mut changes, mut cells) = (Times::default(), Times::default());
     let (mut terms_of, mut search, mut words_only) = (Vec::new(), Vec::new(), Vec::new());
     let filter = Filter::at(When::Now(Timestamp::now()));
-    let model = embedder.chosen();
-    for question in embedder.of(part) {
+    let model = Known::chosen();
+    for question in questions.of(part) {
         changes
             .take(store.changes(&scope, upto, 4096, &model))
             .await?;
@@ -308,31 +305,16 @@ async fn parts_of_a_recall(
     Ok(())
 }
 
-fn memories(store: Store, embedder: &Arc<Known>) -> Memories {
-    let embedder = Arc::clone(embedder) as Arc<dyn Embedder>;
-    Memories::new(Arc::new(store), embedder, Arc::new(WallClock))
-}
-
-fn asked(question: &Drawn) -> RecallRequest {
-    RecallRequest {
-        query: Some(question.text.clone()),
-        k: HitCount::default(),
-        filter: Filter::at(When::Now(Timestamp::now())),
-        max_distance: None,
-    }
-}
-
-/// An embedder that knows the vectors of the questions already.
+/// Questions about each part.
 #[derive(Debug)]
-struct Known {
-    model: EmbeddingModel,
-    vectors: HashMap<String, Vec<f32>>,
-    questions: Vec<(u64, Vec<Drawn>)>,
+struct Questions {
+    embedder: Arc<Known>,
+    of_parts: Vec<(u64, Vec<Drawn>)>,
 }
 
-impl Known {
+impl Questions {
     fn new(corpus: &Corpus) -> Self {
-        let questions: Vec<(u64, Vec<Drawn>)> = PARTS
+        let of_parts: Vec<(u64, Vec<Drawn>)> = PARTS
             .iter()
             .map(|part| {
                 let numbers = 0..ROUNDS * QUESTIONS_A_ROUND;
@@ -340,67 +322,22 @@ impl Known {
                 (part.first, drawn.collect())
             })
             .collect();
-        let vectors = questions
-            .iter()
-            .flat_map(|(_, questions)| questions)
-            .map(|question| (question.text.clone(), question.vector.clone()))
-            .collect();
+        let all = of_parts.iter().flat_map(|(_, questions)| questions);
         Self {
-            model: EmbeddingModel {
-                id: "bench/1".to_owned(),
-                dimension: DIMENSION,
-                calibration: BuiltIn::minilm().model().calibration,
-            },
-            vectors,
-            questions,
-        }
-    }
-
-    fn chosen(&self) -> ChosenModel {
-        ChosenModel {
-            id: self.model.id.clone(),
-            dimension: DIMENSION,
+            embedder: Arc::new(Known::new(all)),
+            of_parts,
         }
     }
 
     fn of(&self, part: Part<'_>) -> &[Drawn] {
-        self.questions
+        self.of_parts
             .iter()
             .find(|(first, _)| *first == part.first)
             .map_or(&[], |(_, questions)| questions)
     }
-
-    /// Which memory the `n`th question is about.
-    fn about(&self, part: Part<'_>, n: usize) -> u64 {
-        subject(part, n)
-    }
 }
 
+/// Which memory the `n`th question is about.
 fn subject(part: Part<'_>, n: usize) -> u64 {
     part.first + n as u64 * 397 % part.size
-}
-
-#[async_trait]
-impl Embedder for Known {
-    fn model(&self) -> &EmbeddingModel {
-        &self.model
-    }
-
-    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let known = texts.iter().map(|text| self.vectors.get(text).cloned());
-        known.collect::<Option<_>>().ok_or(EmbedError::Interrupted)
-    }
-}
-
-#[derive(Debug)]
-struct WallClock;
-
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-
-    fn new_id(&self) -> Uuid {
-        Uuid::now_v7()
-    }
 }

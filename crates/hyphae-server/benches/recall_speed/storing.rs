@@ -11,11 +11,9 @@ use hyphae_core::{
 };
 use hyphae_embed::BuiltIn;
 use hyphae_store::{SqliteOptions, Store};
+use hyphae_testkit::WallClock;
 
-use crate::{
-    WallClock,
-    figures::{Times, median, spread},
-};
+use crate::figures::{Times, median, spread};
 
 const MEMORIES: usize = 500;
 

@@ -11,10 +11,11 @@ use anyhow::Context;
 use hyphae_core::{audit::Via, memories::NewMemory};
 
 use crate::{
-    DIMENSION, asked,
+    DIMENSION,
     corpus::{Corpus, Drawn},
     figures::{Times, quantile},
-    places::{self, Known, Place},
+    known::{Known, asked, memories},
+    places::{self, Place},
 };
 
 const MEMBERS: u64 = 16;
@@ -109,7 +110,7 @@ pub(crate) async fn member(mut arguments: impl Iterator<Item = String>) -> anyho
     let known = Arc::new(Known::new(questions.iter().chain(&new)));
     let (store, owner) = place.open().await?;
     let scope = owner.in_project(places::project()?);
-    let memories = places::memories(store, &known);
+    let memories = memories(store, &known);
     memories.recall(&scope, &asked(&questions[0])).await?;
     println!("ready");
     let mut turns = std::io::stdin().lines();

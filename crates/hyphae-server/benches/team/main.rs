@@ -23,6 +23,11 @@ mod crowd;
 #[expect(dead_code, reason = "the other bench prints more of them")]
 #[path = "../recall_speed/figures.rs"]
 mod figures;
+#[expect(dead_code, reason = "the other bench fills more")]
+#[path = "../recall_speed/filling.rs"]
+mod filling;
+#[path = "../recall_speed/known.rs"]
+mod known;
 mod places;
 mod plain;
 
@@ -31,16 +36,15 @@ use std::{path::PathBuf, sync::Arc};
 use anyhow::Context;
 use hyphae_core::{
     audit::Via,
-    memories::{HitCount, Memories, NewMemory, Outcome, RecallRequest},
-    recall::{Filter, When},
+    memories::{Memories, NewMemory, Outcome},
     scope::Scope,
 };
 use hyphae_testkit::postgres::{Release, Server};
-use jiff::Timestamp;
 
 use corpus::{Corpus, Drawn};
 use figures::{Times, quantile};
-use places::{Known, Place};
+use known::{Known, asked, memories};
+use places::Place;
 
 const DIMENSION: usize = 384;
 const RECALLS: u64 = 300;
@@ -74,7 +78,7 @@ async fn main() -> anyhow::Result<()> {
             eprintln!("{size} memories {} in {seconds:.0} s", place.name());
         }
         let bin = Release::Newest.binaries().context("no binaries")?;
-        let plain = plain::Plain::prepare(&server.url(), bin, size)?;
+        let plain = plain::Plain::prepare(&server, bin, size)?;
         println!("\n## {size} memories in the project\n");
         println!("| what | p50 | p95 | p50 / the file's |");
         println!("|---|---|---|---|");
@@ -135,7 +139,7 @@ async fn alone(places: &[Place; 2], corpus: &Corpus, size: u64) -> anyhow::Resul
     for place in places {
         let (store, owner) = place.open().await?;
         let scope = owner.in_project(places::project()?);
-        open.push((places::memories(store, &known), scope));
+        open.push((memories(store, &known), scope));
     }
     let mut times = [(); 2].map(|()| (Times::default(), Times::default()));
     for (memories, scope) in &open {
@@ -172,15 +176,6 @@ async fn alone(places: &[Place; 2], corpus: &Corpus, size: u64) -> anyhow::Resul
         recall: recalls.wall,
         store: stores.wall,
     }))
-}
-
-fn asked(question: &Drawn) -> RecallRequest {
-    RecallRequest {
-        query: Some(question.text.clone()),
-        k: HitCount::default(),
-        filter: Filter::at(When::Now(Timestamp::now())),
-        max_distance: None,
-    }
 }
 
 fn row(name: &str, times: &[f64], beside: Option<&[f64]>) {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
+use hyphae_testkit::postgres::Server;
 use tempfile::TempDir;
 
 /// How long `pgbench` works.
@@ -94,9 +95,9 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    pub(crate) fn prepare(url: &str, binaries: PathBuf, size: u64) -> anyhow::Result<Self> {
+    pub(crate) fn prepare(server: &Server, binaries: PathBuf, size: u64) -> anyhow::Result<Self> {
         let plain = Self {
-            url: url.to_owned(),
+            url: server.url(),
             binaries,
             folder: tempfile::tempdir()?,
             size,
@@ -106,19 +107,7 @@ impl Plain {
             let text = text.replace(":tenant", &format!("({tenant})"));
             fs::write(plain.script(name), text)?;
         }
-        let done = Command::new(plain.binaries.join("psql"))
-            .args([
-                "-X",
-                "-q",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-c",
-                PREPARE,
-                &plain.url,
-            ])
-            .output()?;
-        let error = String::from_utf8_lossy(&done.stderr);
-        anyhow::ensure!(done.status.success(), "{error}");
+        server.run(PREPARE);
         Ok(plain)
     }
 
