@@ -15,6 +15,7 @@ mod projects;
 mod secrets;
 mod setup;
 mod stdio;
+mod stopping;
 mod wiring;
 
 use std::{io::Write, process::ExitCode};

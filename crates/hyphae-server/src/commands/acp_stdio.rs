@@ -4,14 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use hyphae_acp::{HostOptions, Unstable};
 use hyphae_core::memories::Memories;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
 use crate::{
     args::AcpStdio,
     config::Config,
-    output, stdio,
+    output, stdio, stopping,
     wiring::{ProjectNames, Wiring},
 };
 
@@ -33,8 +31,7 @@ pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outco
         ..HostOptions::default()
     };
     let host = wiring.console_host(projects, options);
-    let shutdown = CancellationToken::new();
-    stop_on_signals(&shutdown)?;
+    let shutdown = stopping::on_signals()?;
     let touching = tokio::spawn(write_touched(Arc::clone(&wiring.memories)));
     let served = host
         .serve(stdio::input(), stdio::output(wire), shutdown)
@@ -49,19 +46,6 @@ pub(crate) async fn run(config: &Config, args: AcpStdio) -> anyhow::Result<Outco
     let ended = served?;
     tracing::info!(?ended, "the connection ended");
     Ok(Outcome::Done)
-}
-
-/// Fires the token on SIGTERM and SIGINT.
-pub(super) fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
-        let mut signals = signal(kind)?;
-        let shutdown = shutdown.clone();
-        tokio::spawn(async move {
-            signals.recv().await;
-            shutdown.cancel();
-        });
-    }
-    Ok(())
 }
 
 /// Writes last accesses in batches, off the answer path: what is read within a moment of each

@@ -13,7 +13,7 @@ use hyphae_store::Store;
 use uuid::Uuid;
 
 use super::Outcome;
-use crate::{args::Copy, config::Database, output::Printer, progress::Progress, wiring};
+use crate::{args::Copy, config::Database, output::Printer, progress::Progress, stopping, wiring};
 
 /// What does not travel. A key's hash means something only in the database that made it.
 const NOT_COPIED: &str = "keys and conversations stay where they are: who shall use the copy needs \
@@ -38,9 +38,10 @@ pub(crate) async fn run(args: Copy) -> anyhow::Result<Outcome> {
         target.store.choose_model(target.owner, &model).await?;
     }
     let progress = Progress::of_things(None);
+    let stopping = stopping::on_signals()?;
     let copied = tokio::select! {
         copied = copy_and_check(&source, &target, &progress) => copied,
-        _ = tokio::signal::ctrl_c() => Err(anyhow!("stopped; run it again to go on")),
+        () = stopping.cancelled() => Err(anyhow!("stopped; run it again to go on")),
     };
     progress.end();
     let copied = copied?;

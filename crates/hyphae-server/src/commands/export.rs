@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 use uuid::Uuid;
 
 use super::Outcome;
-use crate::{args::Export, config::Config, output, progress::Progress, wiring};
+use crate::{args::Export, config::Config, output, progress::Progress, stopping, wiring};
 
 /// Items that are read at once.
 const PAGE: usize = 500;
@@ -53,11 +53,14 @@ pub(crate) async fn run(config: &Config, args: Export) -> anyhow::Result<Outcome
             let out = BufWriter::new(stdout.try_clone()?);
             source.write(out).await.map(|(_, counts)| counts)
         }
-        Target::File(path) => tokio::select! {
-            written = source.write_file(path) => written,
-            // What was written so far is taken away.
-            _ = tokio::signal::ctrl_c() => Err(anyhow!("stopped; nothing was exported")),
-        },
+        Target::File(path) => {
+            let stopping = stopping::on_signals()?;
+            tokio::select! {
+                written = source.write_file(path) => written,
+                // What was written so far is taken away.
+                () = stopping.cancelled() => Err(anyhow!("stopped; nothing was exported")),
+            }
+        }
     };
     progress.end();
     let counts = written?;

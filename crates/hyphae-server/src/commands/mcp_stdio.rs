@@ -6,19 +6,15 @@ use anyhow::Context;
 use async_trait::async_trait;
 use hyphae_core::{ports::StoreError, scope::Project};
 use hyphae_mcp::{CannotOpen, McpServer, OpenMemory, OpenedMemory, Projects};
-use tokio_util::sync::CancellationToken;
 
-use super::{
-    Outcome,
-    acp_stdio::{stop_on_signals, write_touched},
-};
+use super::{Outcome, acp_stdio::write_touched};
 use crate::{
     args::{Embedder, McpStdio},
     config::Config,
     output,
     projects::Links,
     secrets::{self, FoundKey},
-    stdio,
+    stdio, stopping,
     wiring::{Refused, Wiring},
 };
 
@@ -37,8 +33,7 @@ pub(crate) async fn run(config: Config, args: McpStdio) -> anyhow::Result<Outcom
         Arc::new(projects),
         env!("CARGO_PKG_VERSION"),
     );
-    let shutdown = CancellationToken::new();
-    stop_on_signals(&shutdown)?;
+    let shutdown = stopping::on_signals()?;
     let served = hyphae_mcp::serve(&server, stdio::input(), stdio::output(wire), shutdown).await;
     if let Some(memory) = server.opened()
         && let Err(error) = memory.memories.write_touched().await

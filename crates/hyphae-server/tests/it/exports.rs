@@ -203,26 +203,33 @@ fn an_export_goes_to_a_file_of_one_user_or_to_stdout() {
 #[test]
 fn an_export_that_is_stopped_leaves_nothing_behind() {
     let world = many(400);
-    let folder = world.directory("backups");
-    let mut command = world.hyphae();
-    command.arg("export").arg(folder.join("backup.jsonl"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    let pid = rustix::process::Pid::from_child(&child);
-    // As soon as something is being written; it may as well be done by then.
-    while fs::read_dir(&folder).unwrap().next().is_none() {
-        std::thread::yield_now();
-    }
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let output = ended(child, "export");
-    let left: Vec<String> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    if output.status.success() {
-        assert_eq!(left, ["backup.jsonl"]);
-    } else {
-        assert_eq!(left, [""; 0], "{output:?}");
+    for (name, signal) in [
+        ("int", rustix::process::Signal::INT),
+        ("term", rustix::process::Signal::TERM),
+    ] {
+        let folder = world.directory(name);
+        let mut command = world.hyphae();
+        command.arg("export").arg(folder.join("backup.jsonl"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        // As soon as something is being written; it may as well be done by then.
+        while fs::read_dir(&folder).unwrap().next().is_none() {
+            std::thread::yield_now();
+        }
+        rustix::process::kill_process(pid, signal).unwrap();
+        let output = ended(child, "export");
+        let left: Vec<String> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        if output.status.success() {
+            assert_eq!(left, ["backup.jsonl"]);
+        } else {
+            assert_eq!(left, [""; 0], "{output:?}");
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(told, "hyphae-server: stopped; nothing was exported\n");
+        }
     }
 }
 
