@@ -27,6 +27,7 @@ const OURS: [(&str, &[&str]); 9] = [
             "hyphae-store",
             "hyphae-embed",
             "hyphae-acp",
+            "hyphae-keeper",
             "hyphae-mcp",
             "hyphae-transfer",
         ],
