@@ -2,7 +2,7 @@
 //! tests. A prompt is a script, a step a line:
 //!
 //! ```text
-//! say TEXT         show a message             cwd | pid          say where, or who, it is
+//! say TEXT         show a message             cwd | pid | keeper say where, who, whose it is
 //! raw LINE         write a line as it is      thought TEXT       show a thought
 //! flood N          show N messages            card ID STATUS     show a tool card
 //! ask              ask for permission         wait               wait for a cancel
@@ -39,6 +39,9 @@ fn main() {
     }
     if agent.flag("--daemon") {
         rustix::process::setsid().unwrap();
+        // Closed, it says that all of this is done.
+        let nothing = File::options().write(true).open("/dev/null").unwrap();
+        rustix::stdio::dup2_stderr(&nothing).unwrap();
         loop {
             std::thread::park();
         }
@@ -235,6 +238,7 @@ impl Agent {
                     &std::env::current_dir().unwrap().display().to_string(),
                 ),
                 "pid" => self.say(session, &std::process::id().to_string()),
+                "keeper" => self.say(session, &std::os::unix::process::parent_id().to_string()),
                 "raw" => self.line(&rest.replace("SESSION", session)),
                 "flood" => {
                     for n in 0..rest.parse().unwrap() {
@@ -319,14 +323,16 @@ impl Agent {
     }
 }
 
-/// Starts a process that leaves our group and session, ignores SIGTERM and never ends.
+/// Starts a process that has left our group and session, ignores SIGTERM and never ends.
 fn daemon(stdout: Stdio) -> u32 {
-    let child = Command::new("/proc/self/exe")
+    let mut child = Command::new("/proc/self/exe")
         .arg("--daemon")
         .stdin(Stdio::null())
         .stdout(stdout)
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut ready = child.stderr.take().unwrap();
+    std::io::copy(&mut ready, &mut std::io::sink()).unwrap();
     child.id()
 }

@@ -3,10 +3,12 @@
 //! It never waits for a child but in one place: the first `initialize` ever under a command, whose
 //! answer only the agent knows.
 
+mod requests;
+
 use std::{
     collections::{HashMap, VecDeque},
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex},
 };
 
@@ -18,12 +20,13 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use self::requests::hand_over;
 use super::{
     Shared,
     capabilities::Introduction,
     learned::{Learned, Question},
-    messages::{no_slot, with_member},
-    session::{Open, Order, Session, asked_by},
+    messages::with_member,
+    session::{Order, Session, asked_by},
     start::{Editor, StartError},
 };
 use crate::{
@@ -314,52 +317,6 @@ impl Front {
         }
     }
 
-    fn open(
-        &mut self,
-        id: &RequestId,
-        editor: &Arc<Editor>,
-        fields: &Fields,
-        line: &[u8],
-    ) -> Result<(), RpcError> {
-        let cwd = fields.cwd()?;
-        if !cwd.is_dir() {
-            return Err(RpcError::invalid_params(
-                "cwd",
-                "expected an existing directory",
-            ));
-        }
-        let slot = self.shared.slots.clone().try_acquire_owned();
-        let slot = slot.map_err(|_| {
-            let mut open: Vec<_> = self.sessions.keys().copied().collect();
-            open.sort_unstable();
-            no_slot(self.shared.options.max_sessions, &open)
-        })?;
-        let parts = Parts::of(line);
-        let params = parts.and_then(|parts| parts.params).unwrap_or("{}");
-        let open = Order::Open(Open {
-            id: json(id),
-            cwd: cwd.clone(),
-            params: params.to_owned(),
-            slot,
-        });
-        // The child that we learned from serves, if it works in the right place.
-        let handle = match self.spare.take_if(|spare| same_place(&spare.cwd, &cwd)) {
-            Some(spare) => match spare.orders.try_send(open) {
-                Ok(()) => spare,
-                Err(
-                    mpsc::error::TrySendError::Full(order)
-                    | mpsc::error::TrySendError::Closed(order),
-                ) => self.start(editor, cwd, order),
-            },
-            None => {
-                self.spare = None;
-                self.start(editor, cwd, open)
-            }
-        };
-        self.sessions.insert(handle.id, handle);
-        Ok(())
-    }
-
     /// Begins a session's task with its first order.
     fn start(&mut self, editor: &Arc<Editor>, cwd: PathBuf, first: Order) -> Handle {
         let id = SessionId::new(self.shared.clock.new_id());
@@ -389,41 +346,6 @@ impl Front {
             room: Arc::new(Semaphore::new(self.shared.inbox_bytes())),
             abort,
         }
-    }
-
-    fn close(&mut self, id: &RequestId, fields: &Fields) -> Result<(), RpcError> {
-        let named = fields.session_id()?;
-        let handle = named.id().and_then(|id| self.sessions.remove(&id));
-        let handle = handle.ok_or_else(|| named.not_found())?;
-        handle.abort.cancel();
-        self.numbers.remove(&handle.number);
-        let order = Order::Close { id: json(id) };
-        if handle.orders.try_send(order).is_err() {
-            // Its task ends with its handle; what it had to do is answered by it.
-            self.reply(Outgoing::answer(id, serde_json::json!({})));
-        }
-        Ok(())
-    }
-
-    fn relay(&mut self, fields: &Fields, line: &[u8]) -> Result<(), RpcError> {
-        let named = fields.session_id()?;
-        let handle = named.id().and_then(|id| self.sessions.get(&id));
-        let handle = handle.ok_or_else(|| named.not_found())?;
-        hand_over(handle, line)
-    }
-
-    /// A request about no session goes to the child that has been here longest.
-    fn relay_to_any(&mut self, editor: &Arc<Editor>, line: &[u8]) -> Result<(), RpcError> {
-        let oldest = self.sessions.values().min_by_key(|handle| handle.number);
-        if let Some(handle) = self.spare.as_ref().or(oldest) {
-            return hand_over(handle, line);
-        }
-        let (tell, _nobody_waits) = oneshot::channel();
-        let directory = self.shared.options.directory.clone();
-        let spare = self.start(editor, directory, Order::Learn(tell));
-        let handed = hand_over(&spare, line);
-        self.spare = Some(spare);
-        handed
     }
 
     fn notification(&mut self, method: &str, params: Params<'_>, line: &[u8]) {
@@ -494,33 +416,6 @@ impl Front {
             None
         });
     }
-}
-
-fn hand_over(handle: &Handle, line: &[u8]) -> Result<(), RpcError> {
-    let busy = || RpcError::internal("too much waits for this session; its agent is busy");
-    let bytes = u32::try_from(line.len()).unwrap_or(u32::MAX);
-    let room = handle.room.clone().try_acquire_many_owned(bytes);
-    let room = room.map_err(|_| busy())?;
-    handle
-        .orders
-        .try_send(Order::Relay(line.to_vec(), room))
-        .map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => busy(),
-            mpsc::error::TrySendError::Closed(_) => {
-                RpcError::session_not_found(&handle.id.to_string())
-            }
-        })
-}
-
-fn json(id: &RequestId) -> String {
-    serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned())
-}
-
-fn same_place(one: &Path, other: &Path) -> bool {
-    one == other
-        || one
-            .canonicalize()
-            .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 async fn answer_of(
