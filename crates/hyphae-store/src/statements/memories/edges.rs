@@ -83,8 +83,8 @@ macro_rules! named_in {
     };
 }
 
-/// Links a cell with others, in both directions, and takes links away from those that then have
-/// too many. Neighbours that are gone, or that the scope cannot see, are passed over.
+/// Links a cell that is new with others, in both directions, and takes links away from those that
+/// then have too many. Neighbours that are gone, or that the scope cannot see, are passed over.
 pub(crate) async fn connect(
     connection: &mut Connection,
     scope: &Scope,
@@ -94,30 +94,31 @@ pub(crate) async fn connect(
     if links.is_empty() {
         return Ok(());
     }
-    let ends: Vec<CellId> = links.iter().map(|new| new.link.to).chain([id]).collect();
-    let drops: Vec<(String, String)> = links
-        .iter()
-        .flat_map(|new| {
-            new.drops
-                .iter()
-                .map(|drop| (hex(new.link.to.uuid()), hex(drop.uuid())))
-        })
-        .collect();
-    add(connection, scope, id, links).await?;
-    prune(connection, scope, &ends, &drops).await
+    let given = Given::by(id, links)?;
+    given.add(connection, scope).await?;
+    given.prune(connection, scope).await
 }
 
-/// Takes away the links that lead from a cell.
-pub(crate) async fn disconnect(
+/// Links a cell with others as [`connect`] does, in the place of those that it leads to. Links
+/// that others have with it stay; one that is given anew takes its weight.
+pub(crate) async fn reconnect(
     connection: &mut Connection,
     scope: &Scope,
     id: CellId,
+    links: &[NewLink],
 ) -> Result<(), Fault> {
+    if links.is_empty() {
+        return Ok(());
+    }
     let sql = sql!("delete from edges where tenant_id = $1 and src = $2 and kind = 0");
     of_tenant(sql, scope.tenant)
         .bind(id.uuid())
         .execute_later(connection)
-        .await
+        .await?;
+    let given = Given::by(id, links)?;
+    given.weigh(connection, scope).await?;
+    given.add(connection, scope).await?;
+    given.prune(connection, scope).await
 }
 
 /// Takes away the links of all kinds that lead from or to erased cells.
@@ -144,104 +145,125 @@ pub(crate) async fn forget(
         .await
 }
 
-async fn add(
-    connection: &mut Connection,
-    scope: &Scope,
+/// The links of one cell as a statement takes them.
+struct Given {
     id: CellId,
-    links: &[NewLink],
-) -> Result<(), Fault> {
-    const NEW: Sql = sql!(
-        given_ends!(),
-        " insert into edges (tenant_id, src, kind, dst, weight)
-         select $1, src, 0, dst, weight from given where true on conflict do nothing"
-    );
-    const KEPT: Sql = sql!(
-        given_ends!(),
-        " update edges set weight =
-             (select g.weight from given g where g.src = edges.src and g.dst = edges.dst)
-         where ",
-        named_in!("given")
-    );
-    let links: Vec<(String, f64, bool)> = links
-        .iter()
-        .map(|new| {
-            (
-                hex(new.link.to.uuid()),
-                f64::from(new.link.weight),
-                new.back,
-            )
-        })
-        .collect();
-    let rows = links.len() + links.iter().filter(|(.., back)| *back).count();
-    let links = json(&links)?;
-    let query = |sql| scoped(sql, scope).bind(id.uuid()).bind(links.as_str());
-    if connection.is_far() {
-        // An answer that decides nothing need not be waited for.
-        query(KEPT).execute_later(connection).await?;
-        return query(NEW).execute_later(connection).await;
-    }
-    let done = query(NEW).execute(connection).await?;
-    if usize::try_from(done) != Ok(rows) {
-        query(KEPT).execute(connection).await?;
-    }
-    Ok(())
+    links: String,
+    ends: Vec<Uuid>,
+    drops: String,
 }
 
-/// Takes links away from those of `ends` that have too many: all that are named in `drops`, then
-/// the weakest, of equal ones the link to the younger cell.
-///
-/// `offset 0` has Postgres go cell by cell, for the reason given at [`named_in`].
-async fn prune(
-    connection: &mut Connection,
-    scope: &Scope,
-    ends: &[CellId],
-    drops: &[(String, String)],
-) -> Result<(), Fault> {
-    const SQL: Sql = sql!(
-        "with ends (src, degree) as materialized (
-             select c.cell_id, ",
-        degree!(),
-        " from ",
-        each!("$5"),
-        "
-             cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
-         ), drops (src, dst) as materialized (
-             select ",
-        either!(
-            "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d",
-            "decode(d.value ->> 0, 'hex'), decode(d.value ->> 1, 'hex')
-             from jsonb_array_elements($6::jsonb) d (value)"
-        ),
-        "
-         ), crowded (src, degree) as materialized (
-             select src, degree from ends where degree < (
-                 select count(*) from edges e
-                 where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
-         ), crowd (src, dst, degree, dropped, weight) as materialized (
-             select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
-             from crowded c cross join ",
-        either!(
-            "edges e on e.tenant_id = $1 and e.src = c.src and e.kind = 0",
-            "lateral (
-                 select e.src, e.dst, e.weight from edges e
-                 where e.tenant_id = $1 and e.src = c.src and e.kind = 0 offset 0) e on true"
-        ),
-        "
-         ), gone (src, dst) as materialized (
-             select src, dst from (
-                 select src, dst, degree, dropped, row_number() over (
-                     partition by src order by dropped, weight desc, dst) as place
-                 from crowd
-             ) ranked where dropped or place > degree
-         )
-         delete from edges where ",
-        named_in!("gone")
-    );
-    bounded(SQL, scope)
-        .bind(uuids(ends))
-        .bind(json(drops)?)
-        .execute_later(connection)
-        .await
+impl Given {
+    fn by(id: CellId, links: &[NewLink]) -> Result<Self, Fault> {
+        let hexed: Vec<(String, f64, bool)> = links
+            .iter()
+            .map(|new| {
+                (
+                    hex(new.link.to.uuid()),
+                    f64::from(new.link.weight),
+                    new.back,
+                )
+            })
+            .collect();
+        let drops: Vec<(String, String)> = links
+            .iter()
+            .flat_map(|new| {
+                new.drops
+                    .iter()
+                    .map(|drop| (hex(new.link.to.uuid()), hex(drop.uuid())))
+            })
+            .collect();
+        Ok(Self {
+            id,
+            links: json(&hexed)?,
+            ends: links
+                .iter()
+                .map(|new| new.link.to)
+                .chain([id])
+                .map(CellId::uuid)
+                .collect(),
+            drops: json(&drops)?,
+        })
+    }
+
+    fn query(&self, sql: Sql, scope: &Scope) -> Query<'_> {
+        scoped(sql, scope)
+            .bind(self.id.uuid())
+            .bind(self.links.as_str())
+    }
+
+    async fn add(&self, connection: &mut Connection, scope: &Scope) -> Result<(), Fault> {
+        const SQL: Sql = sql!(
+            given_ends!(),
+            " insert into edges (tenant_id, src, kind, dst, weight)
+             select $1, src, 0, dst, weight from given where true on conflict do nothing"
+        );
+        self.query(SQL, scope).execute_later(connection).await
+    }
+
+    /// Gives those that are there their new weight.
+    async fn weigh(&self, connection: &mut Connection, scope: &Scope) -> Result<(), Fault> {
+        const SQL: Sql = sql!(
+            given_ends!(),
+            " update edges set weight =
+                 (select g.weight from given g where g.src = edges.src and g.dst = edges.dst)
+             where ",
+            named_in!("given")
+        );
+        self.query(SQL, scope).execute_later(connection).await
+    }
+
+    /// Takes links away from those of the ends that have too many: all that are named in the
+    /// drops, then the weakest, of equal ones the link to the younger cell.
+    ///
+    /// `offset 0` has Postgres go cell by cell, for the reason given at [`named_in`].
+    async fn prune(&self, connection: &mut Connection, scope: &Scope) -> Result<(), Fault> {
+        const SQL: Sql = sql!(
+            "with ends (src, degree) as materialized (
+                 select c.cell_id, ",
+            degree!(),
+            " from ",
+            each!("$5"),
+            "
+                 cross join cells c on c.tenant_id = $1 and c.cell_id = unhex(n.value)
+             ), drops (src, dst) as materialized (
+                 select ",
+            either!(
+                "unhex(d.value ->> 0), unhex(d.value ->> 1) from json_each($6) d",
+                "decode(d.value ->> 0, 'hex'), decode(d.value ->> 1, 'hex')
+                 from jsonb_array_elements($6::jsonb) d (value)"
+            ),
+            "
+             ), crowded (src, degree) as materialized (
+                 select src, degree from ends where degree < (
+                     select count(*) from edges e
+                     where e.tenant_id = $1 and e.src = ends.src and e.kind = 0)
+             ), crowd (src, dst, degree, dropped, weight) as materialized (
+                 select e.src, e.dst, degree, (e.src, e.dst) in (select src, dst from drops), e.weight
+                 from crowded c cross join ",
+            either!(
+                "edges e on e.tenant_id = $1 and e.src = c.src and e.kind = 0",
+                "lateral (
+                     select e.src, e.dst, e.weight from edges e
+                     where e.tenant_id = $1 and e.src = c.src and e.kind = 0 offset 0) e on true"
+            ),
+            "
+             ), gone (src, dst) as materialized (
+                 select src, dst from (
+                     select src, dst, degree, dropped, row_number() over (
+                         partition by src order by dropped, weight desc, dst) as place
+                     from crowd
+                 ) ranked where dropped or place > degree
+             )
+             delete from edges where ",
+            named_in!("gone")
+        );
+        bounded(SQL, scope)
+            .bind(self.ends.clone())
+            .bind(self.drops.as_str())
+            .execute_later(connection)
+            .await
+    }
 }
 
 /// Begins a statement that uses [`degree`].

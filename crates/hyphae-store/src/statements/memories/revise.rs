@@ -83,10 +83,7 @@ pub(super) async fn revise(
     }
     diffs::add(connection, scope, &next, &diff, ledger).await?;
     let links = derived.map_or(&[][..], |derived| &derived.links);
-    if !links.is_empty() {
-        edges::disconnect(connection, scope, id).await?;
-        edges::connect(connection, scope, id, links).await?;
-    }
+    edges::reconnect(connection, scope, id, links).await?;
     ledger.touch([id.uuid()]);
     Ok(None)
 }
