@@ -6,7 +6,7 @@ use agent_client_protocol_schema::{ProtocolVersion, v1 as acp};
 use hyphae_core::{
     agent::{AgentEvent, AgentProfile, CommandInfo, PromptBlock, StopReason, ToolCard, ToolStatus},
     ids::{MessageId, SessionId},
-    session::Session,
+    session::{Session, TranscriptEvent},
 };
 
 use crate::{
@@ -165,6 +165,16 @@ pub(crate) fn session_info(
     Outgoing::notification(SESSION_UPDATE, update(session, shown))
 }
 
+/// An update in the words of another agent.
+pub(crate) fn relayed(session: SessionId, update: &str) -> Outgoing {
+    Outgoing::Line(
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"{SESSION_UPDATE}","params":{{"sessionId":"{session}","update":{update}}}}}"#
+        )
+        .into_bytes(),
+    )
+}
+
 /// Turns the events of one conversation into updates. It remembers which tool cards the client
 /// knows, because their first mention is another message than the later ones.
 #[derive(Debug)]
@@ -200,6 +210,16 @@ impl Shower {
             message,
             text,
         })
+    }
+
+    /// Shows something that happened before; none if it is not for the client.
+    pub(crate) fn replayed(&mut self, event: TranscriptEvent) -> Option<Outgoing> {
+        match event {
+            TranscriptEvent::Prompt { message, block } => Some(self.prompt(message, block)),
+            TranscriptEvent::Agent(event) => Some(self.agent(event)),
+            TranscriptEvent::Relayed { update } => Some(relayed(self.session, &update)),
+            TranscriptEvent::AgentSession { .. } | TranscriptEvent::Ended(_) => None,
+        }
     }
 
     pub(crate) fn prompt(&self, message: MessageId, block: PromptBlock) -> Outgoing {

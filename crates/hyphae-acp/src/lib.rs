@@ -10,6 +10,7 @@ mod client;
 mod convert;
 mod cursor;
 mod host;
+mod kept;
 mod options;
 mod requests;
 mod supervisor;
@@ -18,6 +19,6 @@ mod wire;
 pub use client::{Client, ClientError, Prompting, ServerInfo, SessionSummary, Shown};
 pub use host::{Host, Served};
 pub use options::{AuthMethod, DirectoryProjects, HostOptions, Projects, Unstable};
-pub use supervisor::{Supervisor, SupervisorOptions};
+pub use supervisor::{Supervisor, SupervisorOptions, Transcripts};
 #[doc(hidden)]
 pub use wire::fuzz_line_reader;

@@ -11,7 +11,10 @@ use hyphae_core::{
 };
 use serde_json::{Map, Value};
 
-use crate::wire::{BadParams, Params, RequestId, RpcError};
+use crate::{
+    cursor,
+    wire::{BadParams, Params, RequestId, RpcError},
+};
 
 /// The fields of a request. Errors name the field and what was expected, never what was there.
 #[derive(Debug)]
@@ -94,8 +97,15 @@ impl Fields {
         self.text("sessionId").map(NamedSession)
     }
 
-    pub(crate) fn cursor(&self) -> Result<Option<&str>, RpcError> {
-        self.optional_text("cursor")
+    /// The session that a page of the list begins behind.
+    pub(crate) fn after(&self) -> Result<Option<SessionId>, RpcError> {
+        let Some(text) = self.optional_text("cursor")? else {
+            return Ok(None);
+        };
+        let after = cursor::read(text).ok_or_else(|| {
+            RpcError::invalid_params("cursor", "expected a `nextCursor` of this agent")
+        })?;
+        Ok(Some(after))
     }
 
     pub(crate) fn cwd(&self) -> Result<PathBuf, RpcError> {

@@ -70,6 +70,16 @@ pub enum TranscriptEvent {
     },
     /// Something the agent said or did.
     Agent(AgentEvent),
+    /// Something that another agent showed under supervision, or was asked.
+    Relayed {
+        /// The update as it went over the wire, JSON.
+        update: String,
+    },
+    /// What another agent calls the session from here on. Not shown.
+    AgentSession {
+        /// Its name for it.
+        name: String,
+    },
     /// The turn's end. Not shown.
     Ended(StopReason),
 }

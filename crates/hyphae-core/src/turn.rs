@@ -355,6 +355,8 @@ fn text_bytes(event: &TranscriptEvent) -> usize {
         TranscriptEvent::Agent(AgentEvent::Tool(card)) => {
             card.id.len() + card.title.len() + card.text.as_ref().map_or(0, String::len)
         }
+        TranscriptEvent::Relayed { update } => update.len(),
+        TranscriptEvent::AgentSession { name } => name.len(),
         TranscriptEvent::Ended(_) => 0,
     }
 }

@@ -23,6 +23,7 @@ mod orders;
 use std::{ffi::OsString, process::ExitCode};
 
 pub use front::{Keep, Keeper, Keepers, Kept, Report};
+pub use log::LogFile;
 pub use orders::Exit;
 
 /// Runs the part of a keeper if that is what this process was started as. The first thing that a

@@ -20,28 +20,38 @@ const LINE_BYTES: usize = 64 * 1024;
 
 const READ_BYTES: usize = 8 * 1024;
 
-/// A file that is put aside (`.1`, one of them) when it is full.
+/// A file of lines that holds no secrets, and is put aside (`.1`, one of them) when it is full.
+/// It is made with its first line, for its owner only.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub struct LogFile {
     path: PathBuf,
     limit: u64,
     open: Option<(File, u64)>,
+}
+
+/// The log of an agent.
+#[derive(Debug)]
+pub(crate) struct Log {
+    file: LogFile,
     /// Where it is said that the file cannot be written.
     troubles: mpsc::Sender<String>,
 }
 
-impl Log {
-    pub(crate) const fn new(path: PathBuf, limit: u64, troubles: mpsc::Sender<String>) -> Self {
+impl LogFile {
+    /// `limit` is the size from which on the file is put aside, in bytes.
+    pub const fn new(path: PathBuf, limit: u64) -> Self {
         Self {
             path,
             limit,
             open: None,
-            troubles,
         }
     }
 
     /// Appends whole lines, masked.
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If the file cannot be written. It is tried again with the next lines.
+    pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let text = mask(&String::from_utf8_lossy(lines)).text;
         let (mut file, size) = match self.open.take() {
             Some(open) => open,
@@ -66,6 +76,15 @@ impl Log {
             .open(&self.path)?;
         let size = file.metadata()?.len();
         Ok((file, size))
+    }
+}
+
+impl Log {
+    pub(crate) const fn new(path: PathBuf, limit: u64, troubles: mpsc::Sender<String>) -> Self {
+        Self {
+            file: LogFile::new(path, limit),
+            troubles,
+        }
     }
 
     /// Takes everything down until the end. Returns why the agent could not be started, if that
@@ -93,7 +112,7 @@ impl Log {
                 None => continue,
             };
             if whole > 0
-                && let Err(error) = self.append(&waiting[..whole])
+                && let Err(error) = self.file.append(&waiting[..whole])
             {
                 // A full disk must not stop the agent; it is tried again with the next words.
                 let what = format!("the log cannot be written: {error}");

@@ -11,11 +11,14 @@
 //! daemon | leak    leave a process behind; `leak` gives it our stdout as well
 //! log TEXT         write to stderr            refuse CODE        answer with an error
 //! hang             never answer, whatever comes
+//! session          say what it calls the session
+//! heard            say what stands before the script in the prompt, or `heard` if nothing does
 //! ```
 //!
 //! Arguments: `--journal FILE` (what it hears), `--caps JSON` (its capabilities), `--banner`,
 //! `--silent`, `--exit N`, `--ignore-term`, `--stay`, `--refuse-new`, `--auth`, `--hang-in METHOD`,
-//! `--die-in METHOD`, `--deaf` (does not read after its session was opened).
+//! `--die-in METHOD`, `--deaf` (does not read after its session was opened), `--name NAME`,
+//! `--forgets` (knows no session of another process).
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -150,7 +153,7 @@ impl Agent {
             "initialize" if self.flag("--silent") => return,
             "initialize" => Ok(json!({
                 "protocolVersion": 1,
-                "agentInfo": { "name": "scripted", "version": "1" },
+                "agentInfo": { "name": self.value("--name").unwrap_or("scripted".to_owned()), "version": "1" },
                 "agentCapabilities": self.value("--caps").map_or(json!({}), |caps| serde_json::from_str(&caps).unwrap()),
                 "_meta": { "scripted": message["params"]["clientInfo"] },
             })),
@@ -169,6 +172,13 @@ impl Agent {
                 self.update(&session, &json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }));
                 Ok(json!({ "sessionId": session, "modes": null }))
             }
+            "session/fork" => {
+                let source = message["params"]["sessionId"].as_str().unwrap();
+                Ok(json!({ "sessionId": format!("fork-of-{source}") }))
+            }
+            "session/load" | "session/resume" if self.flag("--forgets") => {
+                Err(json!({ "code": -32002, "message": "no such session" }))
+            }
             "session/load" | "session/resume" => {
                 let session = message["params"]["sessionId"].as_str().unwrap();
                 if method == "session/load" {
@@ -176,7 +186,7 @@ impl Agent {
                 }
                 Ok(json!({}))
             }
-            "session/close" => Ok(json!({})),
+            "session/close" | "session/delete" => Ok(json!({})),
             "session/cancel" => {
                 self.cancelled = true;
                 return;
@@ -222,7 +232,9 @@ impl Agent {
     fn prompt(&mut self, params: &Value) -> Option<Result<Value, Value>> {
         let session = params["sessionId"].as_str().unwrap();
         self.cancelled = false;
-        for step in params["prompt"][0]["text"].as_str().unwrap().lines() {
+        let blocks = params["prompt"].as_array().unwrap();
+        let script = blocks.last().unwrap()["text"].as_str().unwrap();
+        for step in script.lines() {
             let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
             match word {
                 "say" => self.say(session, rest),
@@ -237,6 +249,12 @@ impl Agent {
                     session,
                     &std::env::current_dir().unwrap().display().to_string(),
                 ),
+                "session" => self.say(session, session),
+                "heard" => {
+                    let before = blocks.len().checked_sub(2);
+                    let text = before.map_or("heard", |at| blocks[at]["text"].as_str().unwrap());
+                    self.say(session, text);
+                }
                 "pid" => self.say(session, &std::process::id().to_string()),
                 "keeper" => self.say(session, &std::os::unix::process::parent_id().to_string()),
                 "raw" => self.line(&rest.replace("SESSION", session)),

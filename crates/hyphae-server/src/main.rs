@@ -16,6 +16,7 @@ mod secrets;
 mod setup;
 mod stdio;
 mod stopping;
+mod transcripts;
 mod wiring;
 
 use std::{io::Write, process::ExitCode};
@@ -31,7 +32,10 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = Cli::of_process();
-    logging::start(config::log_filter().as_deref());
+    // The supervisor's log is a file as well, whose place is not known yet.
+    if !matches!(cli.command, Command::Acp(_)) {
+        logging::start(config::log_filter().as_deref(), None);
+    }
     match run(cli.command) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),

@@ -3,19 +3,16 @@
 
 use std::{panic::AssertUnwindSafe, path::PathBuf};
 
-use hyphae_core::{
-    ids::SessionId,
-    session::{PageSize, Session},
-};
+use hyphae_core::ids::SessionId;
 use tracing::Instrument;
 
 use super::{
-    HostInner,
     connection::{Connection, Phase, Request},
-    lane::{History, Job, store_error},
+    lane::{History, Job},
 };
 use crate::{
-    convert, cursor,
+    convert,
+    kept::page,
     options::Unstable,
     requests::{Fields, NamedSession, Unread},
     wire::{Outgoing, Params, Rejection, RequestId, RpcError},
@@ -115,12 +112,7 @@ impl Connection {
             }
             "session/list" => {
                 let cwd = fields.cwd_filter()?;
-                let after = match fields.cursor()? {
-                    None => None,
-                    Some(text) => Some(cursor::read(text).ok_or_else(|| {
-                        RpcError::invalid_params("cursor", "expected a `nextCursor` of this agent")
-                    })?),
-                };
+                let after = fields.after()?;
                 self.list(request, cwd, after);
             }
             "session/close" => {
@@ -194,33 +186,12 @@ impl Connection {
         let ticket = self.ticket(request, None);
         let host = self.host.clone();
         let listing = async move {
-            let answer = page(&host, cwd, after).await;
+            let (sessions, owner) = (&*host.sessions, host.owner);
+            let answer = page(sessions, owner, host.options.page, cwd, after).await;
             ticket.answer(answer).await;
         };
         self.tasks.spawn(listing.instrument(span));
     }
-}
-
-/// Reads one page of the list, and one row more to know whether there is another page.
-async fn page(
-    host: &HostInner,
-    cwd: Option<PathBuf>,
-    after: Option<SessionId>,
-) -> Result<impl serde::Serialize + use<>, RpcError> {
-    let size = host.options.page.get().min(PageSize::MAX - 1);
-    let one_more = PageSize::new(size + 1).unwrap_or_default();
-    let mut sessions: Vec<Session> = host
-        .sessions
-        .sessions(host.owner, cwd.as_deref(), after, one_more)
-        .await
-        .map_err(|error| store_error(&error))?;
-    let more = sessions.len() > usize::from(size);
-    sessions.truncate(usize::from(size));
-    let next = sessions
-        .last()
-        .filter(|_| more)
-        .map(|last| cursor::after(last.id));
-    Ok(convert::session_list(&sessions, next))
 }
 
 fn log_servers(names: &[String]) {

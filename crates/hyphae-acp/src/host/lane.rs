@@ -9,7 +9,7 @@ use hyphae_core::{
     agent::PromptBlock,
     ids::SessionId,
     ports::SessionError,
-    session::{PageSize, Session, TranscriptEvent},
+    session::{PageSize, Session},
     turn::TurnOutcome,
 };
 use serde::Serialize;
@@ -22,6 +22,7 @@ use tracing::Instrument;
 use super::{HostInner, ending::Ending, setup, ticket::Ticket, turn::TurnDriver};
 use crate::{
     convert::{self, Shower},
+    kept::{same_directory, store_error},
     wire::{Outbox, RpcError},
 };
 
@@ -213,7 +214,7 @@ impl Lane {
     async fn open(&mut self, cwd: PathBuf, history: History, ticket: &Ticket) -> Answered<()> {
         let session = self.host.sessions.session(self.host.owner, self.id).await;
         let session = session.map_err(|error| store_error(&error))?;
-        setup::same_directory(&session.cwd, &cwd).await?;
+        same_directory(&session.cwd, &cwd).await?;
         if history == History::Replayed {
             self.replay(ticket).await?;
         }
@@ -241,10 +242,8 @@ impl Lane {
                 if ticket.cancel().is_cancelled() || self.ending.has_begun() {
                     return Err(RpcError::cancelled());
                 }
-                let shown = match entry.event {
-                    TranscriptEvent::Prompt { message, block } => shower.prompt(message, block),
-                    TranscriptEvent::Agent(event) => shower.agent(event),
-                    TranscriptEvent::Ended(_) => continue,
+                let Some(shown) = shower.replayed(entry.event) else {
+                    continue;
                 };
                 if self.outbox.send(shown).await.is_err() {
                     return Err(RpcError::cancelled());
@@ -304,17 +303,5 @@ impl Lane {
 
     fn not_found(&self) -> RpcError {
         RpcError::session_not_found(&self.id.to_string())
-    }
-}
-
-/// Puts a store's error into the protocol's words.
-pub(crate) fn store_error(error: &SessionError) -> RpcError {
-    match error {
-        SessionError::NotFound { id } => RpcError::session_not_found(&id.to_string()),
-        SessionError::Damaged { .. } | SessionError::Store(_) => {
-            tracing::error!(%error, "a session could not be read or written");
-            RpcError::internal(error.to_string())
-        }
-        _ => RpcError::internal("the session could not be read or written; see the log"),
     }
 }

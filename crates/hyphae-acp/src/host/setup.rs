@@ -1,9 +1,6 @@
 //! The directory of a session: found, and filed under a project.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use hyphae_core::scope::Project;
 
@@ -24,26 +21,6 @@ pub(crate) async fn project_of(host: &Arc<HostInner>, cwd: &Path) -> Result<Proj
         Err(_) => Err(RpcError::internal(
             "the project of `cwd` could not be found",
         )),
-    }
-}
-
-/// Checks that a client means the directory that the session was opened in.
-pub(crate) async fn same_directory(kept: &Path, named: &Path) -> Result<(), RpcError> {
-    if kept == named {
-        return Ok(());
-    }
-    let (kept, named) = (kept.to_owned(), named.to_owned());
-    let canonical = |path: PathBuf| path.canonicalize().ok();
-    let same = tokio::task::spawn_blocking(move || {
-        canonical(kept).is_some_and(|kept| canonical(named) == Some(kept))
-    });
-    if same.await.unwrap_or(false) {
-        Ok(())
-    } else {
-        Err(RpcError::invalid_params(
-            "cwd",
-            "expected the directory that the session was opened in",
-        ))
     }
 }
 

@@ -11,6 +11,10 @@ pub(super) struct Abilities {
     pub(super) resume: bool,
     /// It ends a session when it is asked.
     pub(super) close: bool,
+    /// It erases one.
+    pub(super) delete: bool,
+    /// It copies one.
+    pub(super) fork: bool,
 }
 
 /// A child's answer to `initialize`, read.
@@ -25,8 +29,8 @@ pub(super) struct Introduction {
 /// The protocol that we speak in both directions.
 const VERSION: u64 = 1;
 
-/// What we cannot keep across processes, or do not yet: not to be promised in our name.
-const TAKEN_AWAY: [&str; 4] = ["list", "resume", "delete", "fork"];
+/// What we do for every child.
+const OURS: [&str; 4] = ["list", "resume", "close", "delete"];
 
 impl Introduction {
     /// Reads the result of a child's answer.
@@ -57,22 +61,39 @@ impl Introduction {
                 load: load == Some(&Value::Bool(true)),
                 resume: can("resume"),
                 close: can("close"),
+                delete: can("delete"),
+                fork: can("fork"),
             },
             answer,
         })
     }
 
-    /// What the editor is answered: the child's words, without what needs the one process that
-    /// knew the session, and with what the supervisor does for every child.
+    /// A child that is known already.
+    pub(super) fn of(abilities: Abilities) -> Self {
+        Self {
+            abilities,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the agent's name, if it has one.
+    pub(super) fn name(&self) -> Option<&str> {
+        let name = self.answer.get("agentInfo")?.get("name")?.as_str()?;
+        Some(name).filter(|name| !name.trim().is_empty())
+    }
+
+    /// What the editor is answered: the child's words, and what the supervisor does for every
+    /// child.
     pub(super) fn merged(&self, version: &str) -> Value {
         let mut answer = self.answer.clone();
         within(&mut answer, "agentCapabilities", |capabilities| {
-            capabilities.insert("loadSession".to_owned(), Value::Bool(false));
+            capabilities.insert("loadSession".to_owned(), Value::Bool(true));
             within(capabilities, "sessionCapabilities", |sessions| {
-                for name in TAKEN_AWAY {
-                    sessions.remove(name);
+                for name in OURS {
+                    if !sessions.get(name).is_some_and(is_offered) {
+                        sessions.insert(name.to_owned(), json!({}));
+                    }
                 }
-                sessions.insert("close".to_owned(), json!({}));
             });
         });
         within(&mut answer, "_meta", |meta| {
@@ -108,11 +129,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_child_has_passes_and_what_we_cannot_keep_does_not() {
+    fn what_a_child_has_passes_and_what_we_add_is_there() {
         let introduction = Introduction::read(
             r#"{"protocolVersion":1,"agentInfo":{"name":"x","version":"1"},"authMethods":[{"id":"a","name":"A"}],
             "agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true},"_odd":[1],
-            "sessionCapabilities":{"list":{},"fork":{},"resume":{},"_mine":{}}},"_meta":{"y":1}}"#,
+            "sessionCapabilities":{"list":{},"fork":{},"resume":{"x":1},"_mine":{}}},"_meta":{"y":1}}"#,
         )
         .unwrap();
         assert_eq!(
@@ -120,7 +141,9 @@ mod tests {
             Abilities {
                 load: true,
                 resume: true,
-                close: false
+                close: false,
+                delete: false,
+                fork: true,
             }
         );
         assert_eq!(
@@ -130,10 +153,12 @@ mod tests {
                 "agentInfo": { "name": "x", "version": "1" },
                 "authMethods": [{ "id": "a", "name": "A" }],
                 "agentCapabilities": {
-                    "loadSession": false,
+                    "loadSession": true,
                     "promptCapabilities": { "image": true },
                     "_odd": [1],
-                    "sessionCapabilities": { "close": {}, "_mine": {} },
+                    "sessionCapabilities": {
+                        "list": {}, "fork": {}, "resume": { "x": 1 }, "_mine": {}, "close": {}, "delete": {},
+                    },
                 },
                 "_meta": { "y": 1, "hyphae": { "supervisor": "0.1" } },
             })
@@ -146,6 +171,7 @@ mod tests {
             Introduction::read(r#"{"protocolVersion":1,"agentCapabilities":null,"_meta":7}"#);
         let introduction = introduction.unwrap();
         assert_eq!(introduction.abilities, Abilities::default());
+        assert_eq!(introduction.name(), None);
         let close = introduction.merged("1");
         assert!(
             close

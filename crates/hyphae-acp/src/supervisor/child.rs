@@ -5,12 +5,12 @@ use std::{collections::HashMap, io, time::Duration};
 use hyphae_keeper::{Exit, Keeper, Kept, Report};
 use tokio::{
     process::ChildStdout,
-    sync::OwnedSemaphorePermit,
     task::JoinHandle,
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::task::TaskTracker;
 
+use super::slots::Slot;
 use crate::wire::{Frame, LineReader, Outbox, Outgoing, Parts, RequestId};
 
 /// How long the rest of a dead child's words, or the report of its death, may take to arrive.
@@ -38,7 +38,7 @@ pub(super) struct Child {
     ended: Option<Ended>,
     /// When the wait for the other half of an end is over.
     drained_by: Option<Instant>,
-    slot: Option<OwnedSemaphorePermit>,
+    slot: Option<Slot>,
 }
 
 /// Something from the child.
@@ -109,7 +109,7 @@ impl Child {
     }
 
     /// From now on the child takes one of the places for sessions, until it is gone.
-    pub(super) fn take_slot(&mut self, slot: OwnedSemaphorePermit) {
+    pub(super) fn take_slot(&mut self, slot: Slot) {
         self.slot = Some(slot);
     }
 
@@ -257,6 +257,9 @@ impl Child {
         } = self;
         inbox.finish();
         keeper.stop();
+        if let Some(slot) = &slot {
+            slot.is_leaving();
+        }
         tasks.spawn(async move {
             // It must not hang in its last words.
             let listening =

@@ -9,7 +9,7 @@ use std::{
     collections::{HashMap, VecDeque},
     io,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use hyphae_core::ids::SessionId;
@@ -26,7 +26,7 @@ use super::{
     capabilities::Introduction,
     learned::{Learned, Question},
     messages::with_member,
-    session::{Order, Session, asked_by},
+    session::{History, Order, Session, Then, asked_by},
     start::{Editor, StartError},
 };
 use crate::{
@@ -54,7 +54,7 @@ pub(super) struct Front {
     next_number: u64,
     /// A child that was started to learn what the agent is, and has no session yet.
     spare: Option<Handle>,
-    tasks: JoinSet<Option<SessionId>>,
+    tasks: JoinSet<Option<Over>>,
 }
 
 enum Phase {
@@ -82,8 +82,16 @@ struct Handle {
     abort: CancellationToken,
 }
 
+/// A session's task that has ended.
+struct Over {
+    id: SessionId,
+    number: u64,
+    /// What was ordered when it was over already.
+    late: Vec<Order>,
+}
+
 enum Event {
-    Over(Option<SessionId>),
+    Over(Option<Over>),
     Learned(Result<Introduction, StartError>),
     Line(Vec<u8>),
     TooLong(Option<RequestId>),
@@ -112,7 +120,7 @@ impl Front {
     ) -> io::Result<()> {
         loop {
             match self.next(lines).await? {
-                Event::Over(id) => self.forget(id),
+                Event::Over(over) => self.forget(over),
                 Event::Learned(told) => self.learned(told),
                 Event::Line(line) => match &mut self.phase {
                     Phase::Learning { backlog, bytes, .. } => {
@@ -156,12 +164,31 @@ impl Front {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    fn forget(&mut self, id: Option<SessionId>) {
-        let Some(id) = id else { return };
-        self.sessions.remove(&id);
-        self.numbers.retain(|_, session| *session != id);
-        if self.spare.as_ref().is_some_and(|spare| spare.id == id) {
+    fn forget(&mut self, over: Option<Over>) {
+        let Some(Over { id, number, late }) = over else {
+            return;
+        };
+        self.numbers.remove(&number);
+        // Another task may serve the session by now.
+        if self
+            .sessions
+            .get(&id)
+            .is_some_and(|handle| handle.number == number)
+        {
+            self.sessions.remove(&id);
+        }
+        if self
+            .spare
+            .as_ref()
+            .is_some_and(|spare| spare.number == number)
+        {
             self.spare = None;
+        }
+        if let Phase::Initialized(editor) = &self.phase {
+            let editor = editor.clone();
+            for order in late {
+                self.too_late(&editor, id, order);
+            }
         }
     }
 
@@ -216,11 +243,16 @@ impl Front {
             }
         };
         match method {
-            "session/new" => self.open(id, &editor, &fields, line),
-            "session/load" | "session/resume" | "session/list" | "session/delete"
-            | "session/fork" => Err(RpcError::method_not_found()),
-            "session/close" => self.close(id, &fields),
-            _ if fields.has("sessionId") => self.relay(&fields, line),
+            "session/new" => self.open_new(id, &editor, &fields, line),
+            "session/load" => self.open_kept(id, &editor, &fields, (line, History::Shown)),
+            "session/resume" => self.open_kept(id, &editor, &fields, (line, History::Known)),
+            "session/fork" => self.fork(id, &editor, &fields, line),
+            "session/list" => self.list(id, &editor, &fields),
+            "session/close" => self.close(id, &editor, &fields, Then::Keep),
+            "session/delete" => self.close(id, &editor, &fields, Then::Erase),
+            _ if method.starts_with("session/") || fields.has("sessionId") => {
+                self.relay(&fields, line)
+            }
             _ => self.relay_to_any(&editor, line),
         }
         .map_err(refused)
@@ -243,19 +275,17 @@ impl Front {
             command: command.collect(),
             params: params.clone(),
         };
-        let editor = Arc::new(Editor {
-            params,
-            learned: Learned::new(&options.learned, question),
-            credentials: Mutex::default(),
-        });
+        let learned = Learned::new(&options.learned, question);
+        let editor = Arc::new(Editor::new(params, learned));
         let known = editor.learned.answer();
         if let Some(known) = known.and_then(|json| Introduction::read(&json).ok()) {
-            self.introduced(id, &known);
+            self.introduced(id, &editor, &known);
             self.phase = Phase::Initialized(editor);
             return Ok(());
         }
         let (tell, told) = oneshot::channel();
-        let spare = self.start(&editor, options.directory.clone(), Order::Learn(tell));
+        let directory = options.directory.clone();
+        let spare = self.start_anew(&editor, directory, Order::Learn(tell));
         self.spare = Some(spare);
         self.phase = Phase::Learning {
             id: id.clone(),
@@ -273,11 +303,12 @@ impl Front {
         let known = known.ok_or_else(|| {
             RpcError::invalid_request("the connection is initialized already".into())
         })?;
-        self.introduced(id, &known);
+        self.introduced(id, editor, &known);
         Ok(())
     }
 
-    fn introduced(&mut self, id: &RequestId, known: &Introduction) {
+    fn introduced(&mut self, id: &RequestId, editor: &Editor, known: &Introduction) {
+        editor.is_told(known);
         self.reply(Outgoing::answer(
             id,
             known.merged(&self.shared.options.version),
@@ -297,7 +328,7 @@ impl Front {
         };
         match told {
             Ok(introduction) => {
-                self.introduced(&id, &introduction);
+                self.introduced(&id, &editor, &introduction);
                 self.phase = Phase::Initialized(editor);
             }
             Err(StartError::Failed(error)) => self.reply(Outgoing::refusal(&id, &error)),
@@ -317,9 +348,13 @@ impl Front {
         }
     }
 
-    /// Begins a session's task with its first order.
-    fn start(&mut self, editor: &Arc<Editor>, cwd: PathBuf, first: Order) -> Handle {
+    /// Begins the task of a session of a new name with its first order.
+    fn start_anew(&mut self, editor: &Arc<Editor>, cwd: PathBuf, first: Order) -> Handle {
         let id = SessionId::new(self.shared.clock.new_id());
+        self.start(editor, id, cwd, first)
+    }
+
+    fn start(&mut self, editor: &Arc<Editor>, id: SessionId, cwd: PathBuf, first: Order) -> Handle {
         let number = self.next_number;
         self.next_number += 1;
         self.numbers.insert(number, id);
@@ -335,8 +370,8 @@ impl Front {
         // The channel is empty and open.
         let _sent = orders.try_send(first);
         self.tasks.spawn(async move {
-            session.run(receiver).await;
-            Some(id)
+            let late = session.run(receiver).await;
+            Some(Over { id, number, late })
         });
         Handle {
             id,

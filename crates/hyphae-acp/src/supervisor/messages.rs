@@ -1,7 +1,8 @@
 //! Small messages of our own making, and parts of others' that we need.
 
-use hyphae_core::ids::SessionId;
-use serde_json::json;
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde_json::value::RawValue;
 
 use crate::wire::{RpcError, member};
 
@@ -41,15 +42,13 @@ pub(super) fn answer(id: &str, result: &str) -> Vec<u8> {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).into_bytes()
 }
 
-/// No place for another session.
-pub(super) fn no_slot(max_sessions: usize, open: &[SessionId]) -> RpcError {
-    let open: Vec<String> = open.iter().map(ToString::to_string).collect();
-    RpcError::refused_with(
-        format!(
-            "all {max_sessions} sessions are in use; close one, or start with a larger --max-sessions"
-        ),
-        json!({ "maxSessions": max_sessions, "openSessions": open }),
-    )
+/// Returns the object without this member. The others may stand in another order.
+pub(super) fn without_member(object: &str, name: &str) -> String {
+    let Ok(mut members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(object) else {
+        return object.to_owned();
+    };
+    members.remove(name);
+    serde_json::to_string(&members).unwrap_or_else(|_| object.to_owned())
 }
 
 #[cfg(test)]
@@ -69,15 +68,16 @@ mod tests {
     }
 
     #[test]
-    fn a_full_house_names_who_is_in_it() {
-        let id: SessionId = "0190a1b2-0000-7000-8000-000000000001".parse().unwrap();
-        let line = String::from_utf8(refusal("\"x\"", &no_slot(1, &[id]))).unwrap();
-        let message: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(message["id"], "x");
-        assert_eq!(message["error"]["code"], -32602);
-        assert_eq!(
-            message["error"]["data"],
-            json!({ "maxSessions": 1, "openSessions": [id.to_string()] })
-        );
+    fn a_member_is_taken_out_of_an_object() {
+        for (object, want) in [
+            (r#"{"s":1}"#, "{}"),
+            (
+                r#"{"b":1e400,"s":{"s":1},"a":[2 ]}"#,
+                r#"{"a":[2 ],"b":1e400}"#,
+            ),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(without_member(object, "s"), want);
+        }
     }
 }

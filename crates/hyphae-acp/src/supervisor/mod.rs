@@ -5,12 +5,17 @@
 //! speaks the protocol as if the editor had started it. Ids are rewritten on the way, all other
 //! bytes stay as they are.
 
+mod archive;
+mod briefing;
 mod capabilities;
+mod cards;
 mod child;
 mod front;
 mod learned;
 mod messages;
+mod record;
 mod session;
+mod slots;
 mod start;
 
 use std::{ffi::OsString, fmt, io, path::PathBuf, sync::Arc, time::Duration};
@@ -27,7 +32,9 @@ use crate::{
     host::Served,
     wire::{LineReader, Outbox},
 };
+pub use archive::Transcripts;
 use front::Front;
+use slots::Slots;
 
 /// Limits and choices of a supervisor.
 #[derive(Debug, Clone)]
@@ -48,7 +55,7 @@ pub struct SupervisorOptions {
     pub grace: Duration,
     /// How long it may take after SIGTERM when this process has died.
     pub orphan_grace: Duration,
-    /// A child that has been idle for this long is stopped, if it can open its session again.
+    /// A child that has been idle for this long is stopped.
     pub idle_park: Duration,
     /// The longest line that is taken from either side, in bytes.
     pub frame_limit: usize,
@@ -72,7 +79,8 @@ struct Shared {
     options: SupervisorOptions,
     keepers: Keepers,
     clock: Arc<dyn Clock>,
-    slots: Arc<Semaphore>,
+    transcripts: Arc<dyn Transcripts>,
+    slots: Slots,
     /// Children that are on their way out.
     leaving: TaskTracker,
 }
@@ -114,12 +122,18 @@ impl Shared {
 
 impl Supervisor {
     /// Puts a supervisor together. Nothing is started before an editor asks for it.
-    pub fn new(keepers: Keepers, clock: Arc<dyn Clock>, options: SupervisorOptions) -> Self {
+    pub fn new(
+        keepers: Keepers,
+        clock: Arc<dyn Clock>,
+        transcripts: Arc<dyn Transcripts>,
+        options: SupervisorOptions,
+    ) -> Self {
         Self(Arc::new(Shared {
-            slots: Arc::new(Semaphore::new(options.max_sessions)),
+            slots: Slots::new(options.max_sessions),
             options,
             keepers,
             clock,
+            transcripts,
             leaving: TaskTracker::new(),
         }))
     }

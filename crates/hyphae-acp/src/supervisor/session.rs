@@ -1,12 +1,14 @@
 //! One session: what the editor and the child say to each other passes through here.
 
 mod ending;
+mod keeping;
 mod opening;
 mod passing;
+mod replaying;
 
 use std::{
     collections::{HashMap, VecDeque},
-    path::PathBuf,
+    ops::ControlFlow,
     sync::Arc,
 };
 
@@ -24,10 +26,16 @@ use super::{
     start::{Editor, StartError, Starter},
 };
 use crate::wire::{Outbox, Outgoing, RequestId, Room};
+use keeping::Record;
+use opening::Opened;
+pub(super) use opening::{History, Open, Origin};
 
 /// Requests of children to the editor are numbered within their session, which stands above
 /// these bits of the id.
 const ASKED_BITS: u32 = 20;
+
+/// What begins a turn.
+const PROMPT: &str = "session/prompt";
 
 /// Who may do so once may do it in every child.
 const AUTHENTICATE: &str = "authenticate";
@@ -37,7 +45,7 @@ const AUTHENTICATE: &str = "authenticate";
 pub(super) enum Order {
     /// Start a child for no session yet, and say what it said of itself.
     Learn(oneshot::Sender<Result<Introduction, StartError>>),
-    /// `session/new`.
+    /// `session/new`, and whatever else opens a session.
     Open(Open),
     /// A request or notification for the child, and its part of what may wait.
     Relay(Vec<u8>, OwnedSemaphorePermit),
@@ -45,18 +53,17 @@ pub(super) enum Order {
     Answer { asked: u64, line: Vec<u8> },
     /// The editor does not need this request answered any more.
     CancelRequest(RequestId),
-    /// `session/close`, under this id as JSON.
-    Close { id: String },
+    /// Keep what was said until now, and drop this when it is kept.
+    Keep(oneshot::Sender<()>),
+    /// `session/close`, or the session's end for good, under this id as JSON.
+    Close { id: String, then: Then },
 }
 
-/// A session that the editor wants.
-#[derive(Debug)]
-pub(super) struct Open {
-    /// The request's id, as JSON.
-    pub(super) id: String,
-    pub(super) cwd: PathBuf,
-    pub(super) params: String,
-    pub(super) slot: OwnedSemaphorePermit,
+/// What becomes of a session that is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    Keep,
+    Erase,
 }
 
 /// Splits the id of a request that we passed to the editor: which session, and which of its
@@ -80,6 +87,8 @@ pub(super) struct Session {
     child: Option<Child>,
     abilities: Abilities,
     opened: Option<Opened>,
+    /// What is kept of the conversation, once it has begun.
+    record: Option<Record>,
     /// Requests of the child that the editor has not answered, and their ids, as JSON.
     asked: HashMap<u64, String>,
     next_asked: u64,
@@ -90,15 +99,6 @@ pub(super) struct Session {
     quiet_since: Instant,
 }
 
-/// What the child needs to be told to open the session again.
-#[derive(Debug)]
-struct Opened {
-    cwd: PathBuf,
-    params: String,
-    /// What the child calls the session.
-    name: String,
-}
-
 #[derive(Debug)]
 struct Closing {
     /// The editor's request, as JSON.
@@ -106,6 +106,7 @@ struct Closing {
     until: Instant,
     /// Our request to the child, if it takes such.
     call: Option<u64>,
+    then: Then,
 }
 
 enum Step {
@@ -113,6 +114,7 @@ enum Step {
     Order(Option<Order>),
     Heard(Heard),
     CloseExpired,
+    KeepNow,
     Idle,
     Ending,
 }
@@ -136,6 +138,7 @@ impl Session {
             child: None,
             abilities: Abilities::default(),
             opened: None,
+            record: None,
             asked: HashMap::new(),
             next_asked: 0,
             to_show: VecDeque::new(),
@@ -145,8 +148,9 @@ impl Session {
         }
     }
 
-    /// Serves until the session is closed, could not be opened, or the connection ends.
-    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+    /// Serves until the session is closed, could not be opened, or the connection ends. Returns
+    /// the orders that came too late.
+    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) -> Vec<Order> {
         let mut over = false;
         while !(over && self.to_show.is_empty()) {
             match self.next(&mut orders, over).await {
@@ -155,29 +159,37 @@ impl Session {
                 Step::Room(false) => self.to_show.clear(),
                 Step::Order(Some(order)) => over |= self.order(order).await.is_break(),
                 Step::Order(None) | Step::Ending => {
-                    self.close();
+                    self.close().await;
                     over = true;
                 }
-                Step::Heard(Heard::Line(line)) => over |= self.heard(&line).is_break(),
+                Step::Heard(Heard::Line(line)) => over |= self.heard(&line).await.is_break(),
                 Step::Heard(Heard::TooLong(id)) => self.heard_too_much(id),
-                Step::Heard(Heard::Ended(ended)) => over |= self.ended(&ended).is_break(),
+                Step::Heard(Heard::Ended(ended)) => over |= self.ended(&ended).await.is_break(),
                 Step::CloseExpired => {
                     tracing::warn!(session = %self.id, "the child did not close its session in time");
-                    self.close();
+                    self.close().await;
                     over = true;
                 }
-                Step::Idle => over |= self.park().is_break(),
+                Step::KeepNow => self.keep().await,
+                Step::Idle => over |= self.park().await.is_break(),
             }
             if over {
                 self.stop();
             }
         }
         self.stop();
+        orders.close();
+        let mut late = Vec::new();
+        while let Some(order) = orders.recv().await {
+            late.push(order);
+        }
+        late
     }
 
     async fn next(&mut self, orders: &mut mpsc::Receiver<Order>, over: bool) -> Step {
         let close_by = self.closing.as_ref().map(|closing| closing.until);
         let idle_by = self.idle_by();
+        let keep_by = self.record.as_ref().and_then(Record::keep_by);
         let shown = self.to_show.front();
         let listening = shown.is_none() && !over;
         tokio::select! {
@@ -195,16 +207,16 @@ impl Session {
             },
             heard = next_of(self.child.as_mut()), if listening && self.child.is_some() => Step::Heard(heard),
             () = sleep_until(close_by.unwrap_or_else(Instant::now)), if close_by.is_some() => Step::CloseExpired,
+            () = sleep_until(keep_by.unwrap_or_else(Instant::now)), if keep_by.is_some() => Step::KeepNow,
             () = sleep_until(idle_by.unwrap_or_else(Instant::now)), if idle_by.is_some() => Step::Idle,
         }
     }
 
-    /// When the child has been idle for long enough to go; none if it may not go.
+    /// When the child has been idle for long enough to go; none while it works.
     fn idle_by(&self) -> Option<Instant> {
         let child = self.child.as_ref()?;
-        let may_go = self.opened.is_none() || self.abilities.load || self.abilities.resume;
         let idle = child.calls().is_empty() && self.asked.is_empty() && self.closing.is_none();
-        (may_go && idle).then(|| self.quiet_since + self.shared.options.idle_park)
+        idle.then(|| self.quiet_since + self.shared.options.idle_park)
     }
 
     fn show(&mut self, line: Vec<u8>) {
@@ -218,13 +230,14 @@ impl Session {
     }
 
     /// Lets an idle child go. A session comes back with its next request.
-    fn park(&mut self) -> std::ops::ControlFlow<()> {
+    async fn park(&mut self) -> ControlFlow<()> {
         tracing::info!(session = %self.id, "an idle child is stopped");
+        self.keep().await;
         self.stop();
         if self.opened.is_some() {
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         } else {
-            std::ops::ControlFlow::Break(())
+            ControlFlow::Break(())
         }
     }
 
@@ -237,14 +250,17 @@ impl Session {
         }
     }
 
-    async fn order(&mut self, order: Order) -> std::ops::ControlFlow<()> {
-        use std::ops::ControlFlow::{Break, Continue};
+    async fn order(&mut self, order: Order) -> ControlFlow<()> {
+        use ControlFlow::{Break, Continue};
         self.quiet_since = Instant::now();
         match order {
             Order::Learn(tell) => {
                 let directory = self.shared.options.directory.clone();
                 let started = self.starter().start(directory, None).await;
-                let told = started.map(|started| self.take_over(started));
+                let told = match started {
+                    Ok(started) => Ok(self.take_over(started).await),
+                    Err(error) => Err(error),
+                };
                 let failed = told.is_err();
                 let _nobody_waits = tell.send(told);
                 if failed { Break(()) } else { Continue(()) }
@@ -262,7 +278,12 @@ impl Session {
                 self.cancel_request(&id);
                 Continue(())
             }
-            Order::Close { id } => self.begin_to_close(id),
+            Order::Keep(kept) => {
+                self.keep().await;
+                drop(kept);
+                Continue(())
+            }
+            Order::Close { id, then } => self.begin_to_close(id, then).await,
         }
     }
 }

@@ -3,22 +3,27 @@
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use hyphae_core::ids::SessionId;
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Shared,
+    archive::Archive,
     capabilities::Introduction,
     child::{self, Child, NoAnswer},
     learned::Learned,
-    messages::{quoted, with_member},
+    messages::{quoted, refusal, with_member},
+    slots::Slot,
 };
-use crate::wire::{Parts, RpcError};
+use crate::{
+    kept::store_error,
+    wire::{Parts, RpcError, member},
+};
 
 /// What the editor said that every child must hear as well.
 pub(super) struct Editor {
@@ -27,7 +32,11 @@ pub(super) struct Editor {
     /// What was learned under these parameters, if it can be kept.
     pub(super) learned: Learned,
     /// The parameters of the last `authenticate` that went well.
-    pub(super) credentials: Mutex<Option<String>>,
+    credentials: Mutex<Option<String>>,
+    /// What the editor was told that the agent is.
+    agent: OnceLock<Introduction>,
+    /// Where its conversations are kept, once somebody needs to know.
+    archive: OnceCell<Archive>,
 }
 
 impl fmt::Debug for Editor {
@@ -37,6 +46,44 @@ impl fmt::Debug for Editor {
 }
 
 impl Editor {
+    pub(super) fn new(params: String, learned: Learned) -> Self {
+        Self {
+            params,
+            learned,
+            credentials: Mutex::default(),
+            agent: OnceLock::new(),
+            archive: OnceCell::new(),
+        }
+    }
+
+    /// The editor is told this. What it was told first stays: a name that changes would tear the
+    /// agent's conversations apart.
+    pub(super) fn is_told(&self, introduction: &Introduction) {
+        let _told_before = self.agent.set(introduction.clone());
+    }
+
+    /// Tells whether the editor may ask for copies of sessions.
+    pub(super) fn may_fork(&self) -> bool {
+        self.agent.get().is_some_and(|agent| agent.abilities.fork)
+    }
+
+    /// Tells whether the agent erases sessions when it is asked.
+    pub(super) fn may_erase(&self) -> bool {
+        self.agent.get().is_some_and(|agent| agent.abilities.delete)
+    }
+
+    /// Returns where the conversations with this agent are kept.
+    pub(super) async fn archive(&self, shared: &Shared) -> Result<&Archive, RpcError> {
+        let opening = self.archive.get_or_try_init(async || {
+            let program = shared.options.program.to_string_lossy();
+            let name = self.agent.get().and_then(Introduction::name);
+            let name = name.unwrap_or(&program);
+            let (store, owner) = shared.transcripts.open(name).await?;
+            Ok(Archive { store, owner })
+        });
+        opening.await.map_err(|error| store_error(&error))
+    }
+
     /// Keeps how the editor authenticated, for children that ask again.
     pub(super) fn remember(&self, credentials: Option<String>) {
         *self.known() = credentials;
@@ -58,6 +105,25 @@ pub(super) enum StartError {
     Failed(RpcError),
     /// Nobody waits for it any more.
     Aborted,
+}
+
+impl StartError {
+    /// The answer to a request whose id is given as JSON.
+    pub(super) fn line(self, id: &str) -> Vec<u8> {
+        match self {
+            Self::Refused(error) => {
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into_bytes()
+            }
+            Self::Failed(error) => refusal(id, &error),
+            Self::Aborted => refusal(id, &RpcError::cancelled()),
+        }
+    }
+}
+
+impl From<RpcError> for StartError {
+    fn from(error: RpcError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// The code for a child that wants to know first who asks.
@@ -86,7 +152,7 @@ impl Starter<'_> {
     pub(super) async fn start(
         self,
         directory: PathBuf,
-        slot: Option<OwnedSemaphorePermit>,
+        slot: Option<Slot>,
     ) -> Result<Started, StartError> {
         let limits = (self.shared.options.frame_limit, self.shared.inbox_bytes());
         let keep = self.shared.keep(self.id, directory);
@@ -131,25 +197,23 @@ impl Starter<'_> {
         }
     }
 
-    /// Asks for a session, as the editor would after it has authenticated. Returns the whole line
-    /// of the answer.
+    /// Asks for a session, as the editor would after it has authenticated. Returns the result.
     pub(super) async fn session(
         self,
         started: &mut Started,
         method: &str,
         params: &str,
-    ) -> Result<Vec<u8>, StartError> {
-        let first = self.line(started, method, params).await?;
-        if !wants_authentication(&first) {
-            return Ok(first);
-        }
+    ) -> Result<String, StartError> {
+        let first = self.ask(started, method, params).await?;
+        let wants_authentication =
+            matches!(&first, Err(StartError::Refused(error)) if is_auth_required(error));
         let known = self.editor.known().clone();
-        let Some(credentials) = known else {
-            return Ok(first);
+        let Some(credentials) = known.filter(|_| wants_authentication) else {
+            return first;
         };
         match self.ask(started, "authenticate", &credentials).await? {
-            Ok(_) => self.line(started, method, params).await,
-            Err(_) => Ok(first),
+            Ok(_) => self.ask(started, method, params).await?,
+            Err(_) => first,
         }
     }
 
@@ -218,14 +282,12 @@ pub(super) fn failure(shared: &Shared, id: SessionId, phase: &str, why: &str) ->
     }))
 }
 
-fn wants_authentication(line: &[u8]) -> bool {
-    let code = Parts::of(line)
-        .and_then(|parts| parts.error)
-        .and_then(|error| crate::wire::member(error, "code"));
-    code == Some(AUTH_REQUIRED)
+/// Tells whether a child's error says that it wants to know first who asks.
+pub(super) fn is_auth_required(error: &str) -> bool {
+    member(error, "code") == Some(AUTH_REQUIRED)
 }
 
-/// The parameters of `session/new`, for a session that the child knows already.
+/// The parameters of a request for a session that the child knows already.
 pub(super) fn again(params: &str, agent_session: &str) -> String {
     with_member(params, "sessionId", &quoted(agent_session))
 }

@@ -155,16 +155,6 @@ impl<'a> Rewrite<'a> {
         self
     }
 
-    /// Puts a member at the beginning of an object of this line, which does not have it.
-    pub(crate) fn add(mut self, object: &'a str, name: &str, json: &str) -> Self {
-        let start = self.offset(object) + 1;
-        let is_empty = object[1..].trim_start().starts_with('}');
-        let comma = if is_empty { "" } else { "," };
-        self.edits
-            .push((start..start, format!("\"{name}\":{json}{comma}")));
-        self
-    }
-
     fn offset(&self, part: &str) -> usize {
         let offset = (part.as_ptr() as usize).wrapping_sub(self.line.as_ptr() as usize);
         debug_assert!(
@@ -213,22 +203,6 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "{ \"params\":{\"_x\":1e400,\"a\":{\"sessionId\":\"no\"} ,\"sessionId\" : \"ours\"},\"method\":\"_odd/\\u0031\", \"id\":7 , \"z\":[] }"
         );
-    }
-
-    #[test]
-    fn a_member_is_added_to_empty_and_full_objects() {
-        for (line, want) in [
-            (r#"{"result":{}}"#, r#"{"result":{"m":1}}"#),
-            (r#"{"result":{ }}"#, r#"{"result":{"m":1 }}"#),
-            (r#"{"result":{"a":2}}"#, r#"{"result":{"m":1,"a":2}}"#),
-        ] {
-            let parts = Parts::of(line.as_bytes()).unwrap();
-            let out = parts
-                .rewrite()
-                .add(parts.result.unwrap(), "m", "1")
-                .finish();
-            assert_eq!(String::from_utf8(out).unwrap(), want);
-        }
     }
 
     #[test]

@@ -535,6 +535,7 @@ async fn what_is_kept_of_a_turn_is_prompt_words_and_end() {
         .map(|entry| match &entry.event {
             TranscriptEvent::Prompt { .. } => "prompt",
             TranscriptEvent::Agent(_) => "agent",
+            TranscriptEvent::Relayed { .. } | TranscriptEvent::AgentSession { .. } => "foreign",
             TranscriptEvent::Ended(_) => "ended",
         })
         .collect();

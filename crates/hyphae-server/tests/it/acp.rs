@@ -1,7 +1,10 @@
 //! `hyphae-server acp -- COMMAND`: other agents, well-behaved and not, under the supervisor.
 
+mod archive;
+mod churn;
 mod editor;
 mod faults;
 mod leftovers;
 mod passing;
 mod sessions;
+mod transcript;

@@ -208,6 +208,10 @@ pub async fn a_transcript_keeps_every_kind_of_entry_in_order(subject: &dyn Subje
         }),
         card(ToolStatus::Pending),
         card(ToolStatus::Failed),
+        TranscriptEvent::Relayed {
+            update: r#"{ "sessionUpdate":"odd","n":1e400,"t":"\u0000" }"#.to_owned(),
+        },
+        TranscriptEvent::AgentSession { name: text.clone() },
         TranscriptEvent::Ended(StopReason::Cancelled),
     ];
     let turn = TurnId::new(world.id());

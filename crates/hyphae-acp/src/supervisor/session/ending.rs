@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{ASKED_BITS, Closing, Session};
+use super::{ASKED_BITS, Closing, PROMPT, Session, Then};
 use crate::{
+    kept::store_error,
     supervisor::{
         child::{Call, Child, Ended},
         messages::{answer, refusal},
@@ -17,12 +18,13 @@ use crate::{
 
 impl Session {
     /// The child is no more.
-    pub(super) fn ended(&mut self, ended: &Ended) -> ControlFlow<()> {
+    pub(super) async fn ended(&mut self, ended: &Ended) -> ControlFlow<()> {
         use ControlFlow::{Break, Continue};
         if self.closing.is_some() {
-            self.close();
+            self.close().await;
             return Break(());
         }
+        self.keep().await;
         let calls = self.child.as_mut().map(Child::give_up).unwrap_or_default();
         let mut told = false;
         for (_, call) in calls {
@@ -55,17 +57,20 @@ impl Session {
         }
     }
 
-    pub(super) fn begin_to_close(&mut self, id: String) -> ControlFlow<()> {
+    pub(super) async fn begin_to_close(&mut self, id: String, then: Then) -> ControlFlow<()> {
         use ControlFlow::{Break, Continue};
         let until = Instant::now() + self.shared.options.settle;
         let mut closing = Closing {
             id,
             until,
             call: None,
+            then,
         };
         if let (Some(child), Some(opened)) = (&mut self.child, &self.opened) {
             let params = json!({ "sessionId": opened.name }).to_string();
-            if self.abilities.close {
+            if then == Then::Erase && self.abilities.delete {
+                closing.call = child.ask("session/delete", &params).ok();
+            } else if self.abilities.close {
                 closing.call = child.ask("session/close", &params).ok();
             } else if !child.calls().is_empty() {
                 let _deaf = child.notify("session/cancel", &params);
@@ -80,17 +85,21 @@ impl Session {
         if waits {
             return Continue(());
         }
-        self.close();
+        self.close().await;
         Break(())
     }
 
     /// Answers everything that is open, the close last.
-    pub(super) fn close(&mut self) {
+    pub(super) async fn close(&mut self) {
+        const CANCELLED: &str = r#"{"stopReason":"cancelled"}"#;
         let calls = self.child.as_mut().map(Child::give_up).unwrap_or_default();
         for (_, call) in calls {
             if let Call::Editor { id, method } = call {
-                let line = if method == "session/prompt" {
-                    answer(&id, r#"{"stopReason":"cancelled"}"#)
+                let line = if method == PROMPT {
+                    match self.note_end(CANCELLED).await {
+                        Ok(()) => answer(&id, CANCELLED),
+                        Err(error) => refusal(&id, &error),
+                    }
                 } else {
                     refusal(&id, &RpcError::cancelled())
                 };
@@ -98,9 +107,25 @@ impl Session {
             }
         }
         self.withdraw();
+        self.keep().await;
         if let Some(closing) = self.closing.take() {
-            self.show(answer(&closing.id, "{}"));
+            let line = match self.finished(closing.then).await {
+                Ok(()) => answer(&closing.id, "{}"),
+                Err(error) => refusal(&closing.id, &error),
+            };
+            self.show(line);
         }
         self.opened = None;
+        self.record = None;
+    }
+
+    /// Erases what was kept, if that is wanted.
+    async fn finished(&self, then: Then) -> Result<(), RpcError> {
+        if then == Then::Keep {
+            return Ok(());
+        }
+        let archive = self.editor.archive(&self.shared).await?;
+        let deleted = archive.delete(self.id).await;
+        deleted.map_err(|error| store_error(&error))
     }
 }

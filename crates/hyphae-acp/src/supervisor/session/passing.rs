@@ -5,15 +5,19 @@ use std::{borrow::Cow, ops::ControlFlow};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{ASKED_BITS, AUTHENTICATE, Closing, Session};
+use super::{ASKED_BITS, AUTHENTICATE, Closing, PROMPT, Session};
 use crate::{
+    convert::SESSION_UPDATE,
     supervisor::{
         child::{Call, Child},
         messages::{quoted, refusal},
         start::failure,
     },
-    wire::{Parts, RequestId},
+    wire::{Parts, RequestId, member},
 };
+
+/// The code for a prompt that is no good.
+const INVALID: &str = "-32602";
 
 impl Session {
     /// Passes a request or notification of the editor on.
@@ -26,16 +30,29 @@ impl Session {
                 return;
             };
             if let Err(error) = self.revive().await {
-                let line = self.start_refusal(id, error);
-                self.show(line);
+                self.show(error.line(id));
                 return;
+            }
+        }
+        let mut rewrite = parts.rewrite();
+        if parts.method.as_deref() == Some(PROMPT)
+            && let (Some(id), Some(prompt)) = (parts.id, parts.param("prompt"))
+        {
+            match self.note_prompt(prompt).await {
+                Ok(Some(briefed)) => rewrite = rewrite.replace(prompt, briefed),
+                Ok(None) => {}
+                Err(error) => {
+                    self.show(refusal(id, &error));
+                    return;
+                }
             }
         }
         let Some(child) = &mut self.child else {
             return;
         };
-        let mut rewrite = parts.rewrite();
-        if let (Some(opened), Some(named)) = (&self.opened, parts.param("sessionId")) {
+        let named = parts.param("sessionId");
+        if let (Some(opened), Some(named)) = (&self.opened, named.filter(|id| id.starts_with('"')))
+        {
             rewrite = rewrite.replace(named, quoted(&opened.name));
         }
         if parts.method.as_deref() == Some(AUTHENTICATE) {
@@ -99,7 +116,7 @@ impl Session {
     }
 
     /// Hears a line of the child.
-    pub(super) fn heard(&mut self, line: &[u8]) -> ControlFlow<()> {
+    pub(super) async fn heard(&mut self, line: &[u8]) -> ControlFlow<()> {
         use ControlFlow::{Break, Continue};
         self.quiet_since = Instant::now();
         let Some(parts) = Parts::of(line) else {
@@ -107,6 +124,7 @@ impl Session {
             return Continue(());
         };
         let mut rewrite = parts.rewrite();
+        let mut instead = None;
         match (&parts.method, parts.id) {
             (None, None) => {
                 tracing::warn!(session = %self.id, "the child said something that is no message");
@@ -117,12 +135,21 @@ impl Session {
                     if method == AUTHENTICATE && parts.result.is_some() {
                         self.editor.remember(self.authenticating.take());
                     }
+                    let code = parts.error.and_then(|error| member(error, "code"));
+                    if method == PROMPT && code == Some(INVALID) {
+                        self.note_refusal();
+                    }
+                    if method == PROMPT
+                        && let Err(error) = self.note_end(parts.result.unwrap_or("{}")).await
+                    {
+                        instead = Some(refusal(&theirs, &error));
+                    }
                     rewrite = rewrite.replace(id, theirs);
                 }
                 Some((number, Call::Ours)) => {
                     let closes = |closing: &Closing| closing.call == Some(number);
                     if self.closing.as_ref().is_some_and(closes) {
-                        self.close();
+                        self.close().await;
                         return Break(());
                     }
                     return Continue(());
@@ -157,8 +184,13 @@ impl Session {
             && serde_json::from_str::<Cow<'_, str>>(named).is_ok_and(|name| name == opened.name)
         {
             rewrite = rewrite.replace(named, quoted(&self.id.to_string()));
+            if parts.method.as_deref() == Some(SESSION_UPDATE)
+                && let Some(update) = parts.param("update")
+            {
+                self.note_update(update).await;
+            }
         }
-        self.show(rewrite.finish());
+        self.show(instead.unwrap_or_else(|| rewrite.finish()));
         let nothing_runs = |child: &Child| child.calls().is_empty();
         if self
             .closing
@@ -166,7 +198,7 @@ impl Session {
             .is_some_and(|closing| closing.call.is_none())
             && self.child.as_ref().is_some_and(nothing_runs)
         {
-            self.close();
+            self.close().await;
             return Break(());
         }
         Continue(())

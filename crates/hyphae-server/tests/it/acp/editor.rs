@@ -212,6 +212,20 @@ impl Editor {
         said
     }
 
+    /// Takes the updates of a session out of what came so far.
+    pub(crate) fn updates(&mut self, session: &str) -> Vec<Value> {
+        let mut updates = Vec::new();
+        self.early.retain(|(message, _)| {
+            let params = &message["params"];
+            let is_it = message["method"] == "session/update" && params["sessionId"] == session;
+            if is_it {
+                updates.push(params["update"].clone());
+            }
+            !is_it
+        });
+        updates
+    }
+
     /// Closes the supervisor's stdin and waits until it ends.
     #[track_caller]
     pub(crate) fn end(mut self) -> ExitStatus {

@@ -34,9 +34,9 @@ fn an_agent_is_introduced_as_itself_and_closes_sessions() {
             "agentInfo": { "name": "scripted", "version": "1" },
             "agentCapabilities": {
                 "promptCapabilities": { "image": true },
-                "loadSession": false,
+                "loadSession": true,
                 "_x": 7,
-                "sessionCapabilities": { "close": {} },
+                "sessionCapabilities": { "list": {}, "resume": {}, "close": {}, "delete": {} },
             },
             "_meta": {
                 "scripted": { "name": "tests", "version": "1" },
@@ -160,6 +160,21 @@ fn all_but_the_ids_keeps_its_bytes_in_both_directions() {
     editor.answer(id);
     let line = editor.wait_raw("1.50E+2");
     assert_eq!(line, said.replace("SESSION", &session));
+    editor.end();
+}
+
+#[test]
+fn what_is_meant_for_a_session_and_names_none_reaches_none() {
+    let world = World::empty();
+    let mut editor = supervise(&world, &[], &[]);
+    editor.initialize();
+    let session = editor.open(&world.work());
+    for id in [json!(null), json!(7), json!({}), json!([session])] {
+        let params = json!({ "sessionId": id, "prompt": [{ "type": "text", "text": "say x" }] });
+        let answer = editor.call("session/prompt", &params);
+        assert_eq!(answer["error"]["code"], -32602, "{id}: {answer}");
+    }
+    assert_eq!(editor.one(&session, "say alone"), "alone");
     editor.end();
 }
 

@@ -67,7 +67,7 @@ fn places_are_taken_before_the_start_and_free_when_the_process_is_gone() {
 }
 
 /// Asks again until it is so; each time is a round trip to another process.
-fn until(mut is_so: impl FnMut() -> bool) -> bool {
+pub(super) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let deadline = std::time::Instant::now() + PATIENCE;
     while std::time::Instant::now() < deadline {
         if is_so() {
@@ -152,18 +152,6 @@ fn an_idle_child_goes_and_comes_back_with_the_next_prompt() {
         assert_ne!(second, first.to_string());
         editor.end();
     }
-}
-
-#[test]
-fn an_idle_child_that_would_forget_stays() {
-    let world = World::empty();
-    let mut editor = supervise(&world, &["--idle-park", "1ms"], &[]);
-    editor.initialize();
-    let session = editor.open(&world.work());
-    let first = editor.pid(&session, "pid");
-    assert!(!is_gone(first, Duration::from_millis(300)));
-    assert_eq!(editor.pid(&session, "pid"), first);
-    editor.end();
 }
 
 #[test]
