@@ -1,4 +1,4 @@
-"""A raw-line client for one `hyphae-server acp-stdio` process.
+"""A raw-line client for one process of the world's agent, `hyphae-server acp-stdio` unless it is supervised.
 
 It writes the bytes it is told to, keeps every line that comes back in order, and when the process ends it holds the
 whole conversation against the rules that no case may break (`_check_rules`).
@@ -59,7 +59,7 @@ class Agent:
         self.started = time.monotonic()
         with open(self.stderr_path, "wb") as log:
             self.process = subprocess.Popen(
-                [world.binary, "acp-stdio", *arguments], env=environment, cwd=world.project, bufsize=0,
+                [world.binary, *world.command, *arguments], env=environment, cwd=world.project, bufsize=0,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log if stderr is None else stderr,
             )
         self.reader = threading.Thread(target=self._read, daemon=True)

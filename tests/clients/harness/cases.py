@@ -27,24 +27,31 @@ CASES: list[Case] = []
 PATIENCE = float(os.environ.get("HYPHAE_PATIENCE", "20"))
 
 
-def _register(name: str, *, is_walk: bool, slow: bool):
+def _register(name: str, *, is_walk: bool, slow: bool, supervised: bool):
     def keep(run):
-        if any(known.name == name for known in CASES):
-            raise ValueError(f"two cases are called {name}")
-        CASES.append(Case(name, run, is_walk, slow))
+        def run_supervised(world):
+            world.supervise()
+            return run(world)
+
+        runs = {name: run} | ({f"supervised/{name}": run_supervised} if supervised else {})
+        for called, each in runs.items():
+            if any(known.name == called for known in CASES):
+                raise ValueError(f"two cases are called {called}")
+            CASES.append(Case(called, each, is_walk, slow))
         return run
 
     return keep
 
 
-def case(name: str, *, slow: bool = False):
-    """Registers one case. `slow` cases are started first, so that they do not trail behind the others."""
-    return _register(name, is_walk=False, slow=slow)
+def case(name: str, *, slow: bool = False, supervised: bool = False):
+    """Registers one case. `slow` cases are started first, so that they do not trail behind the others. With
+    `supervised` it is run once more with the console under `hyphae-server acp`."""
+    return _register(name, is_walk=False, slow=slow, supervised=supervised)
 
 
-def walk(name: str):
+def walk(name: str, *, supervised: bool = False):
     """Registers a walk: a generator of (name, trouble)."""
-    return _register(name, is_walk=True, slow=True)
+    return _register(name, is_walk=True, slow=True, supervised=supervised)
 
 
 class Failed(AssertionError):

@@ -1,6 +1,7 @@
-"""Stands between a client and `hyphae-server acp-stdio`, passes every byte on, and records each line both ways.
+"""Stands between a client and an agent of ours, passes every byte on, and records each line both ways.
 
-HYPHAE_BIN names the binary, HYPHAE_TAP the folder for the records: the wire, the log, and at the end the exit code.
+HYPHAE_BIN names the binary, HYPHAE_TAP_COMMAND its command as a JSON array, HYPHAE_TAP the folder for the records: the
+wire, the log, and at the end the exit code.
 Signals are passed on; the exit code is the agent's.
 """
 
@@ -17,7 +18,7 @@ def main() -> int:
     stem = os.path.join(os.environ["HYPHAE_TAP"], f"{time.time_ns()}-{os.getpid()}")
     # Not the client's stderr: some clients never read it, and at trace level there is much.
     with open(f"{stem}.log", "wb") as log:
-        command = [os.environ["HYPHAE_BIN"], "acp-stdio", *sys.argv[1:]]
+        command = [os.environ["HYPHAE_BIN"], *json.loads(os.environ["HYPHAE_TAP_COMMAND"]), *sys.argv[1:]]
         agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda received, _frame: agent.send_signal(received))

@@ -44,6 +44,12 @@ class World:
         self.agents: list = []
         self.key: str | None = None
         self.captured = 0
+        # What the agent of this world is, behind the binary.
+        self.command = ["acp-stdio"]
+
+    def supervise(self, *command: str, options: list[str] | None = None) -> None:
+        """From now on the agent of this world is another one under `hyphae-server acp`; the console if none is named."""
+        self.command = ["acp", *(options or []), "--", *(command or (str(self.binary), "acp-stdio"))]
 
     def init(self) -> str:
         """Makes the database and the first key, as a person would."""
@@ -90,7 +96,10 @@ class World:
         command = self.root / "agent"
         command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -ISB "{HARNESS / "tap.py"}" "$@"\n')
         command.chmod(0o755)
-        env = {"HYPHAE_BIN": str(self.binary), "HYPHAE_TAP": str(self.tap), "HYPHAE_API_KEY": self.key}
+        env = {
+            "HYPHAE_BIN": str(self.binary), "HYPHAE_TAP": str(self.tap), "HYPHAE_TAP_COMMAND": json.dumps(self.command),
+            "HYPHAE_API_KEY": self.key,
+        }  # fmt: skip
         return command, self.env | env
 
     def connections(self) -> list["Connection"]:

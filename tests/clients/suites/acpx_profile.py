@@ -1,7 +1,7 @@
 """The 20 cases of the acpx conformance profile `acp-core-v1`, mirrored under their ids in our own words.
 
 Four of them are about permissions. The console asks for none, whatever it is prompted to do, and a client's policy can
-therefore not be broken: those four check just that.
+therefore not be broken: those four check just that. All of them are run once more with the console under the supervisor.
 """
 
 import json
@@ -22,7 +22,7 @@ def cancel(session: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}).encode() + b"\n"
 
 
-@case(f"{NAME}.initialize.handshake")
+@case(f"{NAME}.initialize.handshake", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         answer = agent.initialize()
@@ -30,13 +30,13 @@ def _(world: World):
         check(isinstance(answer["agentCapabilities"], dict), "capabilities")
 
 
-@case(f"{NAME}.session.new.basic")
+@case(f"{NAME}.session.new.basic", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         check(isinstance(ready(agent), str), "a session id")
 
 
-@case(f"{NAME}.session.prompt.single_turn")
+@case(f"{NAME}.session.prompt.single_turn", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -46,7 +46,7 @@ def _(world: World):
         check(texts(agent.turn(session, start, id)), "at least one update")
 
 
-@case(f"{NAME}.session.update.termination")
+@case(f"{NAME}.session.update.termination", supervised=True)
 def _(world: World):
     """Updates come, then the answer, then nothing: the last part is a rule of every conversation."""
     with Agent(world) as agent:
@@ -54,7 +54,7 @@ def _(world: World):
         check(len(agent.say(session, "/help")) >= 1, "updates before the answer")
 
 
-@case(f"{NAME}.session.cancel.in_flight")
+@case(f"{NAME}.session.cancel.in_flight", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -62,7 +62,7 @@ def _(world: World):
         check(agent.result("busy")["stopReason"] in ("cancelled", "end_turn"), "the stop reason")
 
 
-@case(f"{NAME}.session.cancel.idle")
+@case(f"{NAME}.session.cancel.idle", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -70,7 +70,7 @@ def _(world: World):
         agent.say(session, "/help")
 
 
-@case(f"{NAME}.session.prompt.multi_turn")
+@case(f"{NAME}.session.prompt.multi_turn", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -78,14 +78,14 @@ def _(world: World):
         check(stored.split()[1] in agent.say(session, "the second turn knows the first")[0], "what the first turn stored")
 
 
-@case(f"{NAME}.errors.invalid_params")
+@case(f"{NAME}.errors.invalid_params", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         agent.initialize()
         equal(agent.refusal("session/new", {"cwd": 42, "mcpServers": []})["code"], -32602, "the code")
 
 
-@case(f"{NAME}.errors.invalid_prompt_session_type")
+@case(f"{NAME}.errors.invalid_prompt_session_type", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         ready(agent)
@@ -93,21 +93,21 @@ def _(world: World):
             equal(agent.refusal("session/prompt", prompt_params(id, "hello"))["code"], -32602, f"the code for {id!r}")
 
 
-@case(f"{NAME}.errors.invalid_params.cwd_null")
+@case(f"{NAME}.errors.invalid_params.cwd_null", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         agent.initialize()
         equal(agent.refusal("session/new", {"cwd": None, "mcpServers": []})["code"], -32602, "the code")
 
 
-@case(f"{NAME}.errors.unknown_session")
+@case(f"{NAME}.errors.unknown_session", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         agent.initialize()
         equal(agent.refusal("session/prompt", prompt_params("unknown-session", "hello"))["code"], -32002, "the code")
 
 
-@case(f"{NAME}.session.prompt.echo_empty")
+@case(f"{NAME}.session.prompt.echo_empty", supervised=True)
 def _(world: World):
     """An empty prompt is refused (a choice of ours); a bare verb gets its usage."""
     with Agent(world) as agent:
@@ -117,7 +117,7 @@ def _(world: World):
         check("/store" in agent.say(session, "/store")[0], "the usage")
 
 
-@case(f"{NAME}.session.prompt.unrecognized")
+@case(f"{NAME}.session.prompt.unrecognized", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -125,7 +125,7 @@ def _(world: World):
         check(agent.say(session, "frobnicate now"), "an answer to plain words")
 
 
-@case(f"{NAME}.session.prompt.structured_blocks")
+@case(f"{NAME}.session.prompt.structured_blocks", supervised=True)
 def _(world: World):
     link = {"type": "resource_link", "uri": "file:///plan.md", "name": "plan.md", "mimeType": "text/markdown", "size": 12}
     with Agent(world) as agent:
@@ -133,7 +133,7 @@ def _(world: World):
         check(agent.say(session, "/store read this:", link, "and that")[0].startswith("stored "), "stored")
 
 
-@case(f"{NAME}.session.prompt.background_completion")
+@case(f"{NAME}.session.prompt.background_completion", supervised=True)
 def _(world: World):
     """The client goes on with other requests while a turn runs, and the turn ends all the same."""
     with Agent(world) as agent:
@@ -149,7 +149,7 @@ def _(world: World):
         equal(agent.result("behind")["stopReason"], "end_turn", "the stop reason")
 
 
-@case(f"{NAME}.session.cancel.followup_prompt")
+@case(f"{NAME}.session.cancel.followup_prompt", supervised=True)
 def _(world: World):
     with Agent(world) as agent:
         session = ready(agent)
@@ -164,7 +164,7 @@ PERMISSIONS = {
 }
 for name, prompt in PERMISSIONS.items():
 
-    @case(f"{NAME}.{name}")
+    @case(f"{NAME}.{name}", supervised=True)
     def _(world: World, prompt=prompt):
         (world.project / "notes.txt").write_text("as it was")
         with Agent(world) as agent:

@@ -51,6 +51,6 @@ def results(world: World, command: list[str]):
 
 for name, command in WALKS.items():
 
-    @walk(name)
+    @walk(name, supervised=True)
     def _(world: World, command=command):
         yield from results(world, command)
