@@ -37,6 +37,11 @@ impl Fields {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
+    /// Tells whether a member is there and not `null`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     fn text(&self, name: &str) -> Result<&str, RpcError> {
         match self.get(name) {
             Some(Value::String(text)) => Ok(text),

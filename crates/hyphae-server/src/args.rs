@@ -1,8 +1,12 @@
 //! What can be typed behind `hyphae-server`.
 
+mod acp;
+
 use std::{convert::Infallible, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use acp::Acp;
 
 use crate::config;
 use hyphae_core::audit::Action;
@@ -65,6 +69,9 @@ pub(crate) enum Command {
     /// Serve the memory console over the Agent Client Protocol on stdin and stdout.
     #[command(after_help = "An editor starts this; see `hyphae-server setup`.")]
     AcpStdio(AcpStdio),
+    /// Serve any ACP agent, each session in a process of its own that leaves nothing behind.
+    #[command(after_help = acp::NOTES)]
+    Acp(Acp),
     /// Serve the memory's tools over the Model Context Protocol on stdin and stdout.
     #[command(after_help = MCP_NOTES)]
     McpStdio(McpStdio),

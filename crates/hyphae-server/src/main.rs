@@ -27,6 +27,9 @@ use commands::Outcome;
 use config::Config;
 
 fn main() -> ExitCode {
+    if let Some(code) = hyphae_keeper::entered(std::env::args_os().skip(1)) {
+        return code;
+    }
     let cli = Cli::of_process();
     logging::start(config::log_filter().as_deref());
     match run(cli.command) {
@@ -63,6 +66,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     let outcome = runtime.block_on(async {
         match command {
             Command::Init(args) => commands::init::run(&config, args).await,
+            Command::Acp(args) => commands::acp::run(&config, args).await,
             Command::AcpStdio(args) => commands::acp_stdio::run(&config, args).await,
             Command::McpStdio(args) => commands::mcp_stdio::run(config, args).await,
             Command::Console(args) => commands::console::run(&config, args).await,

@@ -130,20 +130,21 @@ impl Rejection {
     }
 }
 
+/// The members of a message, as they lie in its line.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+pub(super) struct Envelope<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
+    pub(super) id: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
-    method: Option<&'a RawValue>,
+    pub(super) method: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
-    params: Option<&'a RawValue>,
+    pub(super) params: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
+    pub(super) result: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
-    error: Option<&'a RawValue>,
+    pub(super) error: Option<&'a RawValue>,
 }
 
 /// Keeps `null` apart from an absent member.
@@ -209,7 +210,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Incoming<'_>, Rejection> {
 }
 
 /// Reads a JSON string, without a copy where it has no escapes.
-fn string(json: &str) -> Option<Cow<'_, str>> {
+pub(super) fn string(json: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<&str>(json)
         .map(Cow::Borrowed)
         .or_else(|_| serde_json::from_str::<String>(json).map(Cow::Owned))

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use serde::{Serialize, ser::SerializeMap};
+use serde_json::{Value, json};
 
 /// An error answer. Its texts are ours: none of them repeats a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RpcError {
     code: i32,
     message: Cow<'static, str>,
-    /// One member beside the message.
-    data: Option<(&'static str, String)>,
+    /// What programs can use.
+    data: Option<Box<Value>>,
 }
 
 impl RpcError {
@@ -35,7 +36,7 @@ impl RpcError {
         Self {
             code: -32602,
             message: Cow::Owned(format!("invalid params: `{field}`: {expected}")),
-            data: Some(("field", field.to_owned())),
+            data: Some(Box::new(json!({ "field": field }))),
         }
     }
 
@@ -48,7 +49,25 @@ impl RpcError {
         Self {
             code: -32603,
             message: Cow::Borrowed("internal error"),
-            data: Some(("details", details.into())),
+            data: Some(Box::new(json!({ "details": details.into() }))),
+        }
+    }
+
+    /// Something failed on our side, with more for programs to use.
+    pub(crate) fn internal_with(data: Value) -> Self {
+        Self {
+            code: -32603,
+            message: Cow::Borrowed("internal error"),
+            data: Some(Box::new(data)),
+        }
+    }
+
+    /// What was asked for cannot be had now, whatever its parameters.
+    pub(crate) fn refused_with(message: String, data: Value) -> Self {
+        Self {
+            code: -32602,
+            message: Cow::Owned(message),
+            data: Some(Box::new(data)),
         }
     }
 
@@ -59,7 +78,9 @@ impl RpcError {
         Self {
             code: -32002,
             message: Cow::Borrowed("session not found"),
-            data: Some(("sessionId", session_id.chars().take(SHOWN_CHARS).collect())),
+            data: Some(Box::new(json!({
+                "sessionId": session_id.chars().take(SHOWN_CHARS).collect::<String>()
+            }))),
         }
     }
 
@@ -85,8 +106,8 @@ impl Serialize for RpcError {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("code", &self.code)?;
         map.serialize_entry("message", &self.message)?;
-        if let Some((name, value)) = &self.data {
-            map.serialize_entry("data", &std::collections::BTreeMap::from([(name, value)]))?;
+        if let Some(data) = &self.data {
+            map.serialize_entry("data", data)?;
         }
         map.end()
     }

@@ -4,11 +4,13 @@ mod envelope;
 mod error;
 mod frame;
 mod outbox;
+mod relay;
 
 pub(crate) use envelope::{BadParams, Incoming, Params, Rejection, RequestId, parse};
 pub(crate) use error::RpcError;
 pub(crate) use frame::{Frame, LineReader};
 pub(crate) use outbox::{Chunk, Gone, Outbox, Outgoing, Room, Speaker};
+pub(crate) use relay::{Parts, member};
 
 /// Reads `bytes` as a connection would and returns how many requests, notifications,
 /// responses and faults it saw. For fuzzing: it must neither panic nor hang.

@@ -11,6 +11,7 @@ use std::{
 
 use hyphae_core::ids::{MessageId, SessionId};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt},
     sync::{Notify, Semaphore, SemaphorePermit},
@@ -104,6 +105,15 @@ impl Outgoing {
         }))
     }
 
+    /// Encodes an error that somebody else made.
+    pub(crate) fn foreign_refusal(id: &RequestId, error: &RawValue) -> Self {
+        Self::Line(encode(&ErrorAnswer {
+            jsonrpc: "2.0",
+            id,
+            error,
+        }))
+    }
+
     /// Encodes a notification.
     pub(crate) fn notification(method: &str, params: impl Serialize) -> Self {
         Self::Line(encode(&Notice {
@@ -139,10 +149,10 @@ struct Answer<'a, T> {
 }
 
 #[derive(Serialize)]
-struct ErrorAnswer<'a> {
+struct ErrorAnswer<'a, E: ?Sized> {
     jsonrpc: &'static str,
     id: &'a RequestId,
-    error: &'a RpcError,
+    error: &'a E,
 }
 
 #[derive(Serialize)]

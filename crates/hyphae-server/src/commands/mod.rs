@@ -1,5 +1,6 @@
 //! The commands, a module each.
 
+pub(crate) mod acp;
 pub(crate) mod acp_stdio;
 pub(crate) mod audit;
 pub(crate) mod console;

@@ -12,11 +12,12 @@ use serde_json::Value;
 use crate::world::launcher;
 
 /// Which crates of ours a crate may use outside of its tests.
-const OURS: [(&str, &[&str]); 8] = [
+const OURS: [(&str, &[&str]); 9] = [
     ("hyphae-core", &[]),
     ("hyphae-store", &["hyphae-core"]),
     ("hyphae-embed", &["hyphae-core"]),
-    ("hyphae-acp", &["hyphae-core"]),
+    ("hyphae-keeper", &["hyphae-core"]),
+    ("hyphae-acp", &["hyphae-core", "hyphae-keeper"]),
     ("hyphae-transfer", &["hyphae-core"]),
     ("hyphae-mcp", &["hyphae-core"]),
     (
@@ -26,6 +27,7 @@ const OURS: [(&str, &[&str]); 8] = [
             "hyphae-store",
             "hyphae-embed",
             "hyphae-acp",
+            "hyphae-keeper",
             "hyphae-mcp",
             "hyphae-transfer",
         ],
